@@ -80,9 +80,13 @@ class Arena {
     explicit Resource(Arena* arena) : arena_{arena} {}
 
    private:
-    void* do_allocate(std::size_t bytes, std::size_t align) override { return arena_->allocate(bytes, align); }
+    void* do_allocate(std::size_t bytes, std::size_t align) override {
+      return arena_->allocate(bytes, align);
+    }
     void do_deallocate(void*, std::size_t, std::size_t) override {}
-    bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override { return this == &other; }
+    bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
+      return this == &other;
+    }
     Arena* arena_;
   };
 

@@ -37,19 +37,43 @@ class SqlError : public std::exception {
  public:
   SqlError(SqlState state, std::string message) : state_{state}, message_{std::move(message)} {}
 
-  SqlError&& detail(std::string text) && { fields_.detail = std::move(text); return std::move(*this); }
-  SqlError&& hint(std::string text) && { fields_.hint = std::move(text); return std::move(*this); }
-  SqlError&& context(std::string text) && { fields_.context = std::move(text); return std::move(*this); }
-  SqlError&& position(int offset) && { fields_.position = offset; return std::move(*this); }
+  SqlError&& detail(std::string text) && {
+    fields_.detail = std::move(text);
+    return std::move(*this);
+  }
+  SqlError&& hint(std::string text) && {
+    fields_.hint = std::move(text);
+    return std::move(*this);
+  }
+  SqlError&& context(std::string text) && {
+    fields_.context = std::move(text);
+    return std::move(*this);
+  }
+  SqlError&& position(int offset) && {
+    fields_.position = offset;
+    return std::move(*this);
+  }
   SqlError&& table(std::string schema, std::string name) && {
     fields_.schema_name = std::move(schema);
     fields_.table_name = std::move(name);
     return std::move(*this);
   }
-  SqlError&& column(std::string name) && { fields_.column_name = std::move(name); return std::move(*this); }
-  SqlError&& data_type(std::string name) && { fields_.data_type_name = std::move(name); return std::move(*this); }
-  SqlError&& constraint(std::string name) && { fields_.constraint_name = std::move(name); return std::move(*this); }
-  SqlError&& fatal() && { severity_ = Severity::kFatal; return std::move(*this); }
+  SqlError&& column(std::string name) && {
+    fields_.column_name = std::move(name);
+    return std::move(*this);
+  }
+  SqlError&& data_type(std::string name) && {
+    fields_.data_type_name = std::move(name);
+    return std::move(*this);
+  }
+  SqlError&& constraint(std::string name) && {
+    fields_.constraint_name = std::move(name);
+    return std::move(*this);
+  }
+  SqlError&& fatal() && {
+    severity_ = Severity::kFatal;
+    return std::move(*this);
+  }
 
   Severity severity() const noexcept { return severity_; }
   SqlState state() const noexcept { return state_; }
@@ -75,8 +99,9 @@ class SqlError : public std::exception {
 #define DB_PANIC(message) ::pinwheel::panic(__FILE__, __LINE__, (message))
 
 /// Stays on in release builds: use it where it is cheap.
-#define DB_ASSERT(condition) \
-  (static_cast<bool>(condition) ? void(0) : ::pinwheel::panic(__FILE__, __LINE__, "assertion failed: " #condition))
+#define DB_ASSERT(condition)              \
+  (static_cast<bool>(condition) ? void(0) \
+                                : ::pinwheel::panic(__FILE__, __LINE__, "assertion failed: " #condition))
 
 #ifdef PINWHEEL_DEBUG_CHECKS
 #define DB_DEBUG_ASSERT(condition) DB_ASSERT(condition)

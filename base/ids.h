@@ -95,5 +95,7 @@ struct TupleId {
 
 template <class Tag, class Rep>
 struct std::hash<pinwheel::StrongId<Tag, Rep>> {
-  std::size_t operator()(pinwheel::StrongId<Tag, Rep> id) const noexcept { return std::hash<Rep>{}(id.value); }
+  std::size_t operator()(pinwheel::StrongId<Tag, Rep> id) const noexcept {
+    return std::hash<Rep>{}(id.value);
+  }
 };
