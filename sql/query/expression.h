@@ -71,6 +71,9 @@ struct ColumnExpr : ExprOf<ExprKind::kColumn> {
   int range_index = 0;  ///< index from 0 into Query::range_table of the query `levels_up` above
   std::int16_t attribute = 0;
   int levels_up = 0;
+  /// For deparsing only: the joined table by whose alias the column was named; -1 = named as range_index says.
+  int named_range_index = -1;
+  std::int16_t named_attribute = 0;
 };
 
 enum class CallForm : std::uint8_t { kCall, kExplicitCast, kImplicitCast, kSqlSyntax };
@@ -216,7 +219,9 @@ struct AggregateExpr : ExprOf<ExprKind::kAggregate> {
   int levels_up = 0;
   ExprList direct_args;  ///< ordered-set aggregates
   ExprList args;
+  std::uint16_t hidden_args = 0;   ///< that many last args serve order_by only and are not passed to the function
   std::span<SortClause> order_by;  ///< target_index refers to args
+  std::span<SortClause> distinct_keys;  ///< with DISTINCT: how args are compared
   Expr* filter = nullptr;
 };
 struct WindowFunctionExpr : ExprOf<ExprKind::kWindowFunction> {

@@ -48,6 +48,7 @@ struct RangeEntry {
   std::string_view alias;        ///< name that columns are qualified with
   bool has_alias = false;        ///< alias was written
   bool lateral = false;
+  std::span<std::string_view> alias_columns;  ///< column aliases as written, for deparsing
   std::span<ColumnDefinition> columns;  ///< names visible outside and their types, in attribute order (dropped: name "")
 
   // kRelation
@@ -56,11 +57,16 @@ struct RangeEntry {
   bool only = false;
   LockStrength row_lock = LockStrength::kNone;
   std::uint8_t table_lock = 1;  ///< LockMode to hold: 1 AccessShare ... 8 AccessExclusive
+  /// Privileges to check when execution starts: bit 0 INSERT, 1 SELECT, 2 UPDATE, 3 DELETE.
+  std::uint32_t required_privileges = 0;
+  Oid check_as_user;  ///< 0 = the current user; within views their owner
   // kSubquery (views are expanded into it; view = the view's oid)
   Query* subquery = nullptr;
   Oid view;
   // kFunction
-  std::span<Expr*> functions;   ///< FunctionExpr; more than one for ROWS FROM
+  std::span<Expr*> functions;   ///< FunctionExpr; more than one for ROWS FROM (or a SqlValue, as FROM allows it)
+  std::span<int> function_columns;  ///< number of columns that each function gives
+  bool column_definitions = false;  ///< AS (name type, ...) was written, for functions returning record
   bool with_ordinality = false;
   bool scalar_function = true;  ///< one column of the function's type; else composite columns
   // kValues
@@ -84,6 +90,8 @@ struct FromItem {
   FromItem* left = nullptr;
   FromItem* right = nullptr;
   Expr* condition = nullptr;
+  std::span<std::string_view> using_columns;  ///< USING or NATURAL; for deparsing (condition says it all)
+  bool natural = false;
 };
 
 enum class SetOperation : std::uint8_t { kNone, kUnion, kIntersect, kExcept };
@@ -107,6 +115,7 @@ struct CommonTable {
   bool not_materialized = false;
   int reference_count = 0;
   std::span<ColumnDefinition> columns;
+  std::span<std::string_view> alias_columns;  ///< as written, for deparsing
 };
 
 struct RowMark {
@@ -174,6 +183,7 @@ struct Query {
   bool has_set_functions = false;  ///< set-returning functions in targets
   bool has_for_update = false;
   bool has_modifying_cte = false;
+  bool with_recursive = false;  ///< WITH RECURSIVE was written, for deparsing
 };
 
 /// What analysis makes of one statement of a query string.
