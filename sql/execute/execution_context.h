@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+
+#include "base/arena.h"
+#include "sql/types/eval_context.h"
+
+namespace pinwheel::storage {
+class BufferPool;
+}
+namespace pinwheel::wal {
+class Log;
+}
+namespace pinwheel::txn {
+class LockManager;
+class Transaction;
+class TransactionManager;
+struct Snapshot;
+}  // namespace pinwheel::txn
+namespace pinwheel::shm {
+class Parker;
+}
+
+namespace pinwheel::sql {
+
+class Catalog;
+
+/// How rows leave the executor. `row` is called once per row; the values live until it returns.
+struct Slot;
+class RowReceiver {
+ public:
+  virtual ~RowReceiver() = default;
+  /// All `slot.count` columns are filled.
+  virtual void row(const Slot& slot) = 0;
+};
+
+/// What a statement's execution may use of its process and session. Made by the session once; the fields
+/// below "per statement" are set before each start(). References outlive every execution.
+struct ExecutionContext {
+  storage::BufferPool& buffers;
+  wal::Log& log;
+  txn::TransactionManager& transactions;
+  txn::LockManager& locks;
+  shm::Parker& parker;
+  txn::Transaction& transaction;
+  EvalContext& eval;
+  Catalog& catalog;
+
+  // per statement
+  const txn::Snapshot* snapshot = nullptr;
+  const Datum* parameters = nullptr;
+  const bool* parameter_nulls = nullptr;
+  int parameter_count = 0;
+  std::int64_t work_mem_bytes = 4 << 20;
+  ArenaBudget* budget = nullptr;
+  /// Gives the newest snapshot of committed work; READ COMMITTED rechecks and unique checks need it.
+  bool repeatable_read = false;
+  bool read_only_transaction = false;
+};
+
+}  // namespace pinwheel::sql
