@@ -36,7 +36,7 @@ AnalyzedStatement analyze(const AnalyzeContext& context, const RawStatement& sta
                           ParameterMode mode = ParameterMode::kNone);
 
 /// A visible column of what a query returns, as RowDescription has it.
-struct ResultColumn {
+struct QueryColumn {
   std::string_view name;
   ExprType type;
   Oid table;
@@ -45,7 +45,7 @@ struct ResultColumn {
 
 /// The columns a query returns: SELECT's targets or RETURNING; empty for what returns no rows. In `arena`.
 /// Utilities that return rows (SHOW, EXPLAIN, FETCH, EXECUTE) describe themselves in sql/commands.
-std::span<ResultColumn> result_columns(const Query& query, Arena& arena);
+std::span<QueryColumn> result_columns(const Query& query, Arena& arena);
 
 /// Parses and analyzes a SELECT kept as text (a view's definition). Errors: as analyze().
 Query* analyze_select_text(const AnalyzeContext& context, std::string_view text);
