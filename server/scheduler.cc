@@ -1,0 +1,266 @@
+#include "server/scheduler.h"
+
+#include <boost/context/protected_fixedsize_stack.hpp>
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/stack.h"
+#include "shm/lwlock.h"
+#include "shm/process.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+namespace pinwheel::server {
+namespace {
+
+namespace context = boost::context;
+
+constexpr std::size_t kFiberStackBytes = 512 * 1024;
+/// Left below the depth limit for what throws, unwinds and reports.
+constexpr std::size_t kStackReserveBytes = 96 * 1024;
+constexpr int kMaxSleepMs = 60'000;
+
+/// Stands in for the slot of sessions that have none yet: nobody else can see it.
+shm::SessionSlot& placeholder_slot() {
+  static shm::SessionSlot slot;
+  return slot;
+}
+
+constexpr std::uint32_t interrupt_of(SessionTimer timer) {
+  switch (timer) {
+    case SessionTimer::kStatement:
+      return shm::kInterruptStatementTimeout;
+    case SessionTimer::kLock:
+      return shm::kInterruptLockTimeout;
+    case SessionTimer::kIdleInTransaction:
+      return shm::kInterruptIdleInTransaction;
+    default:
+      return shm::kInterruptIdleSession;
+  }
+}
+
+// Tell AddressSanitizer about every change of stacks, or it takes frames of one for another's.
+#if defined(__SANITIZE_ADDRESS__)
+struct MainStack {
+  const void* bottom = nullptr;
+  std::size_t bytes = 0;
+};
+MainStack main_stack;
+#endif
+
+}  // namespace
+
+Fiber::Fiber(Scheduler& scheduler) : scheduler_{scheduler}, slot_{&placeholder_slot()} {}
+
+void Fiber::bind_slot(shm::SessionIndex index, shm::SessionSlot* slot) {
+  Scheduler& scheduler = scheduler_;
+  if (session_index_ != shm::kNoSession) scheduler.by_session_[session_index_.value] = nullptr;
+  session_index_ = index;
+  slot_ = slot != nullptr ? slot : &placeholder_slot();
+  if (index != shm::kNoSession) scheduler.by_session_[index.value] = this;
+  if (scheduler.current_ == this) shm::set_current_session(slot_, this, session_index_);
+}
+
+shm::WakeReason Fiber::park(shm::WaitEvent event, Deadline deadline) {
+  shm::assert_nothing_latched();
+  slot_->wait_event.store(shm::published(event), std::memory_order_relaxed);
+  park_deadline_ = deadline;
+  scheduler_.note_deadline(deadline);
+  shm::WakeReason reason = shm::WakeReason::kReady;
+  while (true) {
+    if (poked_ || shm::consume_wake(*slot_)) break;
+    reason = shm::interrupt_reason(*slot_);
+    if (reason != shm::WakeReason::kReady) break;
+    if (deadline.passed()) {
+      reason = shm::WakeReason::kTimeout;
+      break;
+    }
+    state_ = State::kParked;
+    scheduler_.switch_back(this);
+  }
+  poked_ = false;
+  park_deadline_ = Deadline::never();
+  slot_->wait_event.store(0, std::memory_order_relaxed);
+  return reason;
+}
+
+void Fiber::yield() {
+  scheduler_.make_ready(this);
+  scheduler_.switch_back(this);
+}
+
+void Fiber::set_timer(SessionTimer timer, Deadline deadline) {
+  timers_[static_cast<int>(timer)] = deadline;
+  scheduler_.note_deadline(deadline);
+}
+
+void Fiber::resume_soon() {
+  poked_ = true;
+  if (state_ == State::kParked) scheduler_.make_ready(this);
+}
+
+Scheduler::Scheduler(const shm::SessionTable& sessions, Poller& poller)
+    : sessions_{sessions}, poller_{poller}, by_session_(sessions.capacity(), nullptr) {
+  // The main stack grows on demand up to the soft limit (8 MiB by default); the parser may use most of it.
+  main_stack_limit_ = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) - 6 * 1024 * 1024;
+  stack_limit = main_stack_limit_;
+}
+
+Scheduler::~Scheduler() = default;
+
+void Scheduler::spawn(std::unique_ptr<Fiber> fiber) {
+  Fiber* raw = fiber.get();
+  context::protected_fixedsize_stack allocator{kFiberStackBytes};
+  context::stack_context stack = allocator.allocate();
+  raw->stack_bottom_ = static_cast<char*>(stack.sp) - stack.size;
+  raw->stack_bytes_ = stack.size;
+  raw->stack_limit_ = reinterpret_cast<std::uintptr_t>(raw->stack_bottom_) + kStackReserveBytes;
+  raw->context_ = context::fiber{std::allocator_arg, context::preallocated(stack.sp, stack.size, stack), allocator,
+                                 [this, raw](context::fiber&& main) {
+#if defined(__SANITIZE_ADDRESS__)
+                                   __sanitizer_finish_switch_fiber(nullptr, &main_stack.bottom, &main_stack.bytes);
+#endif
+                                   main_context_ = std::move(main);
+                                   raw->run();
+                                   raw->state_ = Fiber::State::kFinished;
+#if defined(__SANITIZE_ADDRESS__)
+                                   __sanitizer_start_switch_fiber(nullptr, main_stack.bottom, main_stack.bytes);
+#endif
+                                   return std::move(main_context_);
+                                 }};
+  fibers_.push_back(std::move(fiber));
+  make_ready(raw);
+}
+
+void Scheduler::make_ready(Fiber* fiber) {
+  if (fiber->state_ == Fiber::State::kReady) return;
+  fiber->state_ = Fiber::State::kReady;
+  ready_.push_back(fiber);
+}
+
+void Scheduler::switch_to(Fiber* fiber) {
+  fiber->state_ = Fiber::State::kRunning;
+  current_ = fiber;
+  stack_limit = fiber->stack_limit_;
+  shm::set_current_session(fiber->slot_, fiber, fiber->session_index_);
+  while (true) {
+#if defined(__SANITIZE_ADDRESS__)
+    void* fake = nullptr;
+    __sanitizer_start_switch_fiber(&fake, fiber->stack_bottom_, fiber->stack_bytes_);
+#endif
+    context::fiber back = std::move(fiber->context_).resume();
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_finish_switch_fiber(fake, nullptr, nullptr);
+#endif
+    if (fiber->state_ != Fiber::State::kFinished) fiber->context_ = std::move(back);
+    if (main_stack_call_ == nullptr) break;
+    const auto* call = main_stack_call_;
+    main_stack_call_ = nullptr;
+    stack_limit = main_stack_limit_;
+    try {
+      (*call)();
+    } catch (...) {
+      main_stack_error_ = std::current_exception();
+    }
+    stack_limit = fiber->stack_limit_;
+  }
+  current_ = nullptr;
+  stack_limit = main_stack_limit_;
+  if (fiber->state_ == Fiber::State::kFinished) finished_.push_back(fiber);
+}
+
+void Scheduler::switch_back(Fiber* fiber) {
+#if defined(__SANITIZE_ADDRESS__)
+  void* fake = nullptr;
+  __sanitizer_start_switch_fiber(&fake, main_stack.bottom, main_stack.bytes);
+#endif
+  main_context_ = std::move(main_context_).resume();
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_finish_switch_fiber(fake, &main_stack.bottom, &main_stack.bytes);
+#endif
+  fiber->state_ = Fiber::State::kRunning;
+}
+
+void Scheduler::run_on_main_stack(const std::function<void()>& call) {
+  Fiber* fiber = current_;
+  if (fiber == nullptr) return call();
+  main_stack_call_ = &call;
+  switch_back(fiber);
+  if (main_stack_error_) std::rethrow_exception(std::exchange(main_stack_error_, nullptr));
+}
+
+void Scheduler::run_ready() {
+  running_batch_.swap(ready_);
+  for (Fiber* fiber : running_batch_) {
+    run_started_ns_ = coarse_monotonic_ns();
+    switch_to(fiber);
+  }
+  running_batch_.clear();
+  destroy_finished();
+}
+
+void Scheduler::destroy_finished() {
+  for (Fiber* fiber : finished_) {
+    if (fiber->session_index_ != shm::kNoSession) by_session_[fiber->session_index_.value] = nullptr;
+    auto at = std::find_if(fibers_.begin(), fibers_.end(), [&](const auto& owned) { return owned.get() == fiber; });
+    DB_ASSERT(at != fibers_.end());
+    std::swap(*at, fibers_.back());
+    fibers_.pop_back();
+  }
+  finished_.clear();
+}
+
+void Scheduler::expire_timers() {
+  if (!next_deadline_.passed()) return;
+  const std::int64_t now = monotonic_ns();
+  next_deadline_ = Deadline::never();
+  for (auto& fiber : fibers_) {
+    bool due = false;
+    for (int i = 0; i < static_cast<int>(SessionTimer::kCount); ++i) {
+      Deadline& timer = fiber->timers_[i];
+      if (timer.at_ns <= now) {
+        timer = Deadline::never();
+        fiber->slot_->interrupts.fetch_or(interrupt_of(static_cast<SessionTimer>(i)), std::memory_order_release);
+        due = true;
+      }
+      note_deadline(timer);
+    }
+    if (fiber->park_deadline_.at_ns <= now) {
+      due = true;
+    } else {
+      note_deadline(fiber->park_deadline_);
+    }
+    if (due && fiber->state_ == Fiber::State::kParked) make_ready(fiber.get());
+  }
+}
+
+int Scheduler::sleep_timeout_ms() const {
+  if (next_deadline_.is_never()) return -1;
+  const std::int64_t left_ns = next_deadline_.at_ns - monotonic_ns();
+  if (left_ns <= 0) return 0;
+  return static_cast<int>(std::min<std::int64_t>((left_ns + 999'999) / 1'000'000, kMaxSleepMs));
+}
+
+void Scheduler::run(const std::function<bool()>& finished) {
+  const auto resume = [this](shm::SessionIndex index) {
+    Fiber* fiber = by_session_[index.value];
+    if (fiber != nullptr && fiber->state_ == Fiber::State::kParked) make_ready(fiber);
+  };
+  while (!finished()) {
+    shm::take_woken(sessions_, resume);
+    expire_timers();
+    if (!ready_.empty()) run_ready();
+    if (!ready_.empty()) {
+      poller_.wait(0);  // those that yielded do not keep the others' clients waiting
+    } else if (finished()) {
+      return;
+    } else if (shm::begin_sleep()) {
+      poller_.wait(sleep_timeout_ms());
+      shm::end_sleep();
+    }
+  }
+}
+
+}  // namespace pinwheel::server
