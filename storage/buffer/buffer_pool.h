@@ -1,0 +1,183 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/ids.h"
+#include "shm/segment.h"
+#include "storage/buffer/buffer_ring.h"
+#include "storage/buffer/descriptor.h"
+#include "storage/buffer/page_guard.h"
+#include "storage/file/relation_files.h"
+
+namespace pinwheel::wal {
+class Log;
+}
+
+namespace pinwheel::storage {
+
+class ReplacementPolicy;
+class Freelist;
+class MappingTable;
+
+/// Setting buffer_replacement.
+enum class Replacement : std::uint8_t { kAtomicClock, kLockedClock };
+
+struct BufferPoolOptions {
+  std::size_t frames = 16'384;           // shared_buffers, in pages
+  std::size_t mapping_partitions = 128;  // buffer_mapping_partitions; a power of two
+  Replacement replacement = Replacement::kAtomicClock;
+  bool freelist_refill = true;             // buffer_freelist = refill
+  double freelist_high_watermark = 0.005;  // share of the frames
+  double freelist_low_watermark = 0.2;     // share of the high mark
+  std::size_t freelist_partitions = 1;
+  bool data_checksums = true;
+  int bgwriter_max_pages = 100;      // bgwriter_lru_maxpages
+  double bgwriter_multiplier = 2.0;  // bgwriter_lru_multiplier
+};
+
+/// What to do about the bytes of a page that is not in the pool.
+enum class ReadMode : std::uint8_t {
+  kNormal,       // read and verify; XX001 when damaged
+  kZeroOnError,  // damaged bytes become zeroes: for maps, which only hint
+  kZero,         // do not read: the caller overwrites everything (redo)
+};
+
+/// What run_bgwriter_once did.
+struct BgwriterRound {
+  std::size_t refilled = 0;
+  std::size_t written = 0;
+  bool idle = false;  // nothing was asked for since the last round
+};
+
+/// Paces a checkpoint's writes: called after each page with pages written and pages to write.
+class FlushPacer {
+ public:
+  virtual ~FlushPacer() = default;
+  virtual void page_written(std::size_t done, std::size_t total) = 0;
+};
+
+/// The pages of all relations in shared frames, by tag. One object per process over the shared regions; many
+/// sessions use it. Rules: storage/buffer/README.md.
+///
+/// Errors of every function that may read: 58030 when the system cannot read, XX001 when a page is damaged
+/// (`invalid page in block N of relation base/5/16384`) or beyond the end, 53000 when every frame is pinned.
+/// The frame is not lost by an error: the next reader tries again.
+class BufferPool {
+ public:
+  static void declare(shm::RegionBuilder& builder, const BufferPoolOptions& options);
+  BufferPool(const shm::Segment& segment, const BufferPoolOptions& options, RelationFiles& files,
+             wal::Log& log);
+  ~BufferPool();
+  BufferPool(const BufferPool&) = delete;
+  BufferPool& operator=(const BufferPool&) = delete;
+
+  // ---- pages ----
+
+  /// Pins and latches shared: one compare-exchange when the page is in the pool.
+  ReadGuard read_page(const PageTag& tag, BufferRing* ring = nullptr, ReadMode mode = ReadMode::kNormal);
+  /// Pins and latches exclusively.
+  WriteGuard write_page(const PageTag& tag, BufferRing* ring = nullptr, ReadMode mode = ReadMode::kNormal);
+  Pin pin(const PageTag& tag, BufferRing* ring = nullptr, ReadMode mode = ReadMode::kNormal);
+  /// Nothing when the page is not in the pool or is being changed: take read_page then.
+  OptimisticRead optimistic_read(const PageTag& tag) noexcept;
+
+  /// Adds one page of zeroes at the end of a fork, latched exclusively. The caller initialises and logs it.
+  /// Nobody waits: numbers are handed out by an addition. Errors: 53100, 54000 when the relation is full.
+  WriteGuard extend(FileId file, Fork fork, BufferRing* ring = nullptr);
+
+  /// Asks the system to read the page ahead, unless it is in the pool.
+  void prefetch(const PageTag& tag) noexcept;
+  bool is_cached(const PageTag& tag) noexcept;
+
+  // ---- whole relations; the caller's locks keep others from using the pages ----
+
+  /// Forgets pages from `from` on, dirty or not: before truncation.
+  void drop_pages(FileId file, Fork fork, PageNumber from) noexcept;
+  /// Forgets all forks: before unlinking.
+  void drop_relation(FileId file) noexcept;
+  void drop_database(Oid database) noexcept;
+  /// Writes all dirty pages of all forks of a relation.
+  void flush_relation(FileId file);
+  void flush_database(Oid database);
+
+  // ---- background ----
+
+  /// Writes every page that was dirty when called (sorted by file and block). Pages that were never logged
+  /// (LSN 0: unlogged relations, free-space maps) only if `include_unlogged`. Returns pages written.
+  std::size_t flush_all(bool include_unlogged, FlushPacer* pacer);
+  /// One round of the background writer: refills the freelist to its high mark if it fell below the low one,
+  /// then cleans frames ahead of the clock.
+  BgwriterRound run_bgwriter_once();
+
+  // ---- facts ----
+
+  std::size_t frame_count() const noexcept { return frame_count_; }
+  /// Frames now on the freelist.
+  std::size_t free_frames() const noexcept;
+  const BufferDescriptor& descriptor(BufferId buffer) const noexcept { return descriptors_[buffer.value]; }
+  RelationFiles& files() noexcept { return files_; }
+  wal::Log& log() noexcept { return log_; }
+
+ private:
+  template <LatchMode>
+  friend class PageGuard;
+  friend class Pin;
+  friend class BufferPoolTestPeer;
+
+  struct PinnedFrame {
+    BufferId buffer;
+    bool latched_shared;
+  };
+
+  std::byte* frame(BufferId buffer) const noexcept { return frames_ + std::size_t{buffer.value} * kPageSize; }
+  BufferDescriptor& descriptor(BufferId buffer) noexcept { return descriptors_[buffer.value]; }
+
+  bool try_pin_cached(const PageTag& tag, std::uint64_t extra, std::uint64_t forbidden,
+                      BufferId& buffer) noexcept;
+  BufferId pin_slow(const PageTag& tag, BufferRing* ring, ReadMode mode);
+  BufferId pin_any(const PageTag& tag, BufferRing* ring, ReadMode mode);
+  bool pin_existing(const PageTag& tag, std::uint32_t hash, BufferId& buffer) noexcept;
+  BufferId install(const PageTag& tag, BufferRing* ring, bool& found);
+  void load(BufferId buffer, const PageTag& tag, ReadMode mode);
+  BufferId take_victim(BufferRing* ring);
+  bool try_claim(BufferId buffer, bool from_ring) noexcept;
+  bool evict_claimed(BufferId buffer) noexcept;
+  void add_to_ring(BufferRing* ring, BufferId buffer) noexcept;
+  void release_unused_victim(BufferId buffer) noexcept;
+  bool start_io(BufferId buffer, bool for_input) noexcept;
+  void end_io(BufferId buffer, std::uint64_t set, std::uint64_t clear) noexcept;
+  bool write_back(BufferId buffer);
+  void write_pinned(BufferId buffer);
+  void drop_if(bool (*matches)(const PageTag&, const void*), const void* argument) noexcept;
+  void discard(BufferId buffer, const PageTag& tag) noexcept;
+  void flush_if(bool (*matches)(const PageTag&, const void*), const void* argument);
+  void unpin(BufferId buffer) noexcept;
+  void pin_again(BufferId buffer) noexcept;
+
+  void latch_shared_and_pin(BufferId buffer) noexcept;
+  void latch_exclusive(BufferId buffer) noexcept;
+  bool try_latch_exclusive(BufferId buffer) noexcept;
+  void latch_shared_slow(BufferId buffer, std::uint64_t extra) noexcept;
+  void latch_exclusive_slow(BufferId buffer) noexcept;
+  void unlatch_shared(BufferId buffer, std::uint64_t pins) noexcept;
+  void unlatch_exclusive(BufferId buffer, std::uint64_t pins) noexcept;
+  void wait_for_latch(BufferDescriptor& d, std::uint64_t conflict) noexcept;
+  void wake_latch_waiters(BufferDescriptor& d) noexcept;
+  void wait_for_io(BufferDescriptor& d) noexcept;
+  void set_dirty(BufferId buffer) noexcept;
+
+  BufferDescriptor* descriptors_;
+  std::byte* frames_;
+  std::size_t frame_count_;
+  BufferPoolOptions options_;
+  RelationFiles& files_;
+  wal::Log& log_;
+  std::unique_ptr<MappingTable> mapping_;
+  std::unique_ptr<ReplacementPolicy> policy_;
+  std::unique_ptr<Freelist> freelist_;
+};
+
+}  // namespace pinwheel::storage
