@@ -97,7 +97,8 @@ const BuiltinOperatorClass* find_operator_class(Oid method, std::string_view nam
 }
 
 bool is_binary_coercible(Oid source, Oid target) {
-  if (source == target || target == kAnyType || target == kAnyElementType || target == kAnyCompatibleType) return true;
+  if (source == target || target == kAnyType || target == kAnyElementType || target == kAnyCompatibleType)
+    return true;
   const TypeInfo* from = find_type(source);
   const bool is_array = from != nullptr && from->is_array() && from->category == 'A';
   if (target == kAnyArrayType || target == kAnyCompatibleArrayType) return is_array;

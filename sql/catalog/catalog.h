@@ -13,67 +13,12 @@
 #include "sql/catalog/acl.h"
 #include "sql/catalog/builtin.h"
 #include "sql/catalog/column_statistics.h"
+#include "sql/catalog/infos.h"
 #include "sql/catalog/relation.h"
 #include "sql/catalog/services.h"
 #include "sql/types/eval_context.h"
 
 namespace pinwheel::sql {
-
-/// A pg_type row.
-struct CatalogType {
-  Oid oid;
-  std::string name;
-  Oid schema;
-  Oid owner;
-  std::int16_t length = -1;
-  bool by_value = false;
-  char align = 'i';
-  char storage = 'x';
-  char kind = 'b';  // b base, c composite, d domain, e enum, p pseudo
-  char category = 'U';
-  bool preferred = false;
-  bool defined = true;
-  char delimiter = ',';
-  Oid relation;  // of composite types
-  Oid element;
-  Oid array;
-  Oid base_type;  // of domains
-  std::int32_t base_modifier = -1;
-  Oid collation;
-  bool not_null = false;
-};
-
-struct RoleInfo {
-  Oid oid;
-  std::string name;
-  bool superuser = false, inherit = true, create_role = false, create_database = false, can_login = false;
-  bool replication = false, bypass_rls = false;
-  int connection_limit = -1;
-  std::string password;  // "" = none
-  std::string valid_until;
-};
-
-struct DatabaseInfo {
-  Oid oid;
-  std::string name;
-  Oid owner;
-  std::int32_t encoding = 6;  // UTF8
-  bool is_template = false, allow_connections = true;
-  int connection_limit = -1;
-  std::string collate, ctype;
-  std::vector<AclItem> acl;
-  bool has_acl = false;
-};
-
-struct SequenceInfo {
-  Oid relation;
-  Oid type;
-  std::int64_t start = 1, increment = 1, max = 0, min = 1, cache = 1;
-  bool cycle = false;
-};
-
-/// A user mistake in naming: what the caller turns into an error with the position it knows.
-enum class NameKind : std::uint8_t { kRelation, kType, kSchema, kRole, kDatabase, kCollation };
 
 /// One session's window on the catalogs: lookups through the process's caches, seeing this session's own
 /// uncommitted changes and, from the next accept_invalidations() on, everybody's committed ones.
@@ -120,8 +65,10 @@ class Catalog {
 
   // --- Schemas and search_path
 
-  /// Sets search_path (the setting's text, `"$user", public`). Changes generation().
+  /// Sets search_path (the setting's text, `"$user", public`).
   void set_search_path(std::string_view setting);
+  /// Equal for sessions of this process whose names resolve alike: part of the key of shared plans.
+  std::uint64_t search_path_id();
   /// Resolved: existing schemas only; pg_temp and pg_catalog first when they are implicit.
   std::span<const Oid> search_path();
   /// As search_path() without the implicit ones: current_schemas(false).

@@ -7,9 +7,7 @@ namespace {
 #include "system_data.inc"
 }  // namespace
 
-std::span<const SystemRelation> system_relations() {
-  return kRelations;
-}
+std::span<const SystemRelation> system_relations() { return kRelations; }
 
 const SystemRelation* find_system_relation(Oid oid) {
   if (oid >= kFirstNormalOid) return nullptr;

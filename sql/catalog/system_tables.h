@@ -6,8 +6,8 @@
 
 #include "base/ids.h"
 
-/// The system's own tables and views, as facts recorded from stock PostgreSQL 15. Their Relations are built from
-/// these and never from catalog pages, so that the catalogs can be read before anything is known.
+/// The system's own tables and views, as facts recorded from stock PostgreSQL 15. Their Relations are built
+/// from these and never from catalog pages, so that the catalogs can be read before anything is known.
 namespace pinwheel::sql {
 
 struct SystemColumn {
