@@ -1,0 +1,141 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/ids.h"
+#include "clog/subtransactions.h"
+#include "clog/xid_allocator.h"
+#include "shm/lwlock.h"
+#include "shm/parking.h"
+#include "shm/segment.h"
+#include "shm/session_slot.h"
+#include "txn/snapshot.h"
+
+namespace pinwheel::txn {
+
+/// Subxids that a session's slot holds; beyond that snapshots ask pg_subtrans (as in PostgreSQL: 64).
+inline constexpr std::uint32_t kSubxidsPerSlot = 64;
+
+/// Names a transaction before (and whether or not) it gets an xid; PostgreSQL's "3/17".
+struct VirtualXid {
+  std::uint32_t session = 0;  // slot index + 1; 0 = none
+  std::uint64_t local = 0;
+  friend bool operator==(const VirtualXid&, const VirtualXid&) = default;
+};
+
+/// The transactions that run now, one slot per session, and who waits for their end.
+///
+/// txn/README.md proves what is claimed here: snapshots are consistent cuts, no completed transaction whose
+/// end was told to anybody is missing in a later snapshot, and no version that a live snapshot sees is older
+/// than a horizon. Nobody takes a latch on any of the paths of a transaction.
+class RunningSet {
+ public:
+  static void declare(shm::RegionBuilder& builder, std::size_t session_capacity);
+  RunningSet(const shm::Segment& segment, const shm::ProcessTable& processes,
+             const shm::SessionTable& sessions, clog::XidAllocator& xids,
+             clog::Subtransactions& subtransactions);
+
+  // ---- Owner of a slot ----
+
+  /// Gives the session's transaction its xid and shows it as running, in one step for all observers.
+  Xid start_xid(shm::SessionIndex session);
+  /// Likewise for a subtransaction; `parent` is its immediate parent.
+  Xid start_subxid(shm::SessionIndex session, Xid parent);
+  /// After the statuses of aborted subxids are set: keeps the first `kept` and wakes who waits for the rest.
+  void drop_subxids(shm::SessionIndex session, std::uint32_t kept) noexcept;
+  /// Ends the transaction for all observers and wakes its waiters. After its status is set.
+  void finish(shm::SessionIndex session) noexcept;
+  std::uint32_t subxid_count(shm::SessionIndex session) const noexcept;
+  bool subxids_overflowed(shm::SessionIndex session) const noexcept;
+
+  void set_virtual_xid(shm::SessionIndex session, std::uint64_t local) noexcept;
+  void publish_xmin(shm::SessionIndex session, Xid xmin) noexcept;
+  Xid published_xmin(shm::SessionIndex session) const noexcept;
+
+  /// Brackets the time from before the commit record is inserted until the status is set, see
+  /// wait_for_commits().
+  void begin_commit(shm::SessionIndex session) noexcept;
+  void end_commit(shm::SessionIndex session) noexcept;
+
+  // ---- Everybody ----
+
+  /// Finds what is complete now: fills `snapshot` but for `running` and `command`, and `running` with the
+  /// sorted xids. Returns the completion count that the snapshot belongs to. Leaves out `self`.
+  std::uint64_t build(shm::SessionIndex self, Snapshot& snapshot, std::vector<Xid>& running);
+  /// Moves whenever a transaction with an xid has ended. One load.
+  std::uint64_t completions() const noexcept;
+
+  /// True while `xid`, top or sub, belongs to a transaction that has not left. Ask before its status.
+  bool is_running(Xid xid) { return owner_of(xid) != shm::kNoSession; }
+  /// The session that runs `xid`; kNoSession when it is over.
+  shm::SessionIndex owner_of(Xid xid);
+
+  /// Every xid below is over and no live snapshot sees it as running: what such xids deleted may be removed.
+  Xid compute_horizon() noexcept;
+  /// The same, possibly older; cheap enough for each page visit.
+  Xid horizon() noexcept;
+  /// Lowest xid that still runs (or next_xid).
+  Xid oldest_running() const noexcept;
+
+  // ---- Waiting for an end (rules in txn/README.md) ----
+
+  enum class WaitEnd : std::uint8_t { kOver, kTimeout, kCancelled, kTerminated };
+  /// Registers `waiter` for the end of `xid`; false when it is over already (nothing registered).
+  bool enqueue_waiter(Xid xid, shm::SessionIndex waiter) noexcept;
+  /// Takes `waiter` off whatever it waits for. Idempotent; the waiter calls it when it has woken.
+  void dequeue_waiter(shm::SessionIndex waiter) noexcept;
+  /// What `waiter` waits for and whom; session kNoSession when it waits for no transaction.
+  struct WaitEdge {
+    Xid xid;
+    shm::SessionIndex owner = shm::kNoSession;
+    std::uint64_t sequence = 0;
+  };
+  WaitEdge wait_edge(shm::SessionIndex waiter) const noexcept;
+
+  /// In the checkpointer after it has fixed the redo point: returns when every commit whose record may lie
+  /// before it has set its status (a flush of the commit log then holds it).
+  void wait_for_commits(shm::Parker& parker);
+
+  /// A look at one slot, for views. Not consistent across fields.
+  struct SlotView {
+    Xid xid, xmin;
+    VirtualXid virtual_xid;
+    std::uint32_t subxids;
+  };
+  SlotView view(shm::SessionIndex session) const noexcept;
+  std::size_t capacity() const noexcept { return capacity_; }
+  /// Transactions with an xid now; for commit_siblings.
+  int count_active() const noexcept;
+
+ private:
+  struct Slot;
+  struct Header;
+
+  bool read_slot(std::uint32_t index, Xid own_skip, Snapshot& snapshot, std::vector<Xid>& running) const;
+  void scan(shm::SessionIndex self, Snapshot& snapshot, std::vector<Xid>& running) const;
+  void begin_finish() noexcept;
+  void wake_waiters(Slot& slot) noexcept;
+  void note_in_directory(Xid xid, shm::SessionIndex session) noexcept;
+  bool runs_in_slot(const Slot& slot, Xid xid) const noexcept;
+
+  Header* header_;
+  std::atomic<std::uint64_t>* xids_;       // dense; written by the owner of the slot, read by all
+  std::atomic<std::uint64_t>* xmins_;      // one line each would waste scans: owner writes, horizons read
+  std::atomic<std::uint64_t>* directory_;  // xid modulo its size -> slot that was given the xid
+  Slot* slots_;
+  std::size_t capacity_;
+  std::uint64_t directory_mask_;
+  const shm::ProcessTable& processes_;
+  const shm::SessionTable& sessions_;
+  clog::XidAllocator& xids_given_;
+  clog::Subtransactions& subtransactions_;
+  // This process's last horizon and the completion count it was computed at.
+  Xid horizon_{kFirstNormalXid};
+  std::uint64_t horizon_completions_ = ~std::uint64_t{0};
+};
+
+}  // namespace pinwheel::txn

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "base/ids.h"
+#include "base/parameter_enums.h"
+#include "clog/clog.h"
+#include "shm/segment.h"
+#include "shm/session_slot.h"
+#include "txn/running_set.h"
+
+namespace pinwheel::wal {
+class Log;
+}
+
+namespace pinwheel::txn {
+
+/// Removes the files of relations that a commit dropped or an abort takes back; storage's part, joined by
+/// server. Must not fail: a file left over is garbage, not damage. Idempotent (redo calls it again).
+class FileDropper {
+ public:
+  virtual ~FileDropper() = default;
+  virtual void drop_files(std::span<const FileId> files) noexcept = 0;
+};
+
+struct TransactionManagerOptions {
+  SnapshotMethod snapshot_method = SnapshotMethod::kCached;
+};
+
+/// What transactions of one process need: logs, statuses, ids, the running set. One per process.
+class TransactionManager {
+ public:
+  static void declare(shm::RegionBuilder& builder, std::size_t session_capacity);
+  TransactionManager(const shm::Segment& segment, const TransactionManagerOptions& options, wal::Log& log,
+                     clog::Clog& clog, const shm::ProcessTable& processes, const shm::SessionTable& sessions);
+  TransactionManager(const TransactionManager&) = delete;
+  TransactionManager& operator=(const TransactionManager&) = delete;
+
+  wal::Log& log() const noexcept { return log_; }
+  clog::Clog& clog() const noexcept { return clog_; }
+  RunningSet& running() noexcept { return running_; }
+  const TransactionManagerOptions& options() const noexcept { return options_; }
+
+  /// Null until server joins it.
+  void set_file_dropper(FileDropper* dropper) noexcept { dropper_ = dropper; }
+  FileDropper* file_dropper() const noexcept { return dropper_; }
+
+  /// How a transaction stands, for those who are not in it. Running is tested before the status; a
+  /// transaction without a status that does not run was cut off by a crash: aborted.
+  enum class State : std::uint8_t { kRunning, kCommitted, kAborted };
+  State state(Xid xid);
+  /// kCommitted or kAborted for an xid known not to run; `durable` says whether a hint may be set: for an
+  /// abort always, for a commit when its record is on disk.
+  State outcome(Xid xid, bool& durable);
+
+  /// Every xid below is over for every live snapshot: versions they deleted may be pruned. Cheap.
+  Xid horizon() noexcept { return running_.horizon(); }
+  /// Exact, for VACUUM.
+  Xid compute_horizon() noexcept { return running_.compute_horizon(); }
+
+ private:
+  TransactionManagerOptions options_;
+  wal::Log& log_;
+  clog::Clog& clog_;
+  RunningSet running_;
+  FileDropper* dropper_ = nullptr;
+  // The last outcome this process looked up: tuples next to each other are often of one transaction.
+  Xid cached_xid_{};
+  State cached_state_ = State::kAborted;
+};
+
+}  // namespace pinwheel::txn
