@@ -267,11 +267,11 @@ const std::span<const EnumOption> kBufferReplacement{kBufferReplacementWords};
 constexpr EnumOption kBufferFreelistWords[] = {
     {"off", static_cast<int>(BufferFreelist::kOff), false},
     {"refill", static_cast<int>(BufferFreelist::kRefill), false},
-    {"true", static_cast<int>(BufferFreelist::kOn), true},
+    {"true", static_cast<int>(BufferFreelist::kRefill), true},
     {"false", static_cast<int>(BufferFreelist::kOff), true},
-    {"yes", static_cast<int>(BufferFreelist::kOn), true},
+    {"yes", static_cast<int>(BufferFreelist::kRefill), true},
     {"no", static_cast<int>(BufferFreelist::kOff), true},
-    {"1", static_cast<int>(BufferFreelist::kOn), true},
+    {"1", static_cast<int>(BufferFreelist::kRefill), true},
     {"0", static_cast<int>(BufferFreelist::kOff), true},
 };
 const std::span<const EnumOption> kBufferFreelist{kBufferFreelistWords};
