@@ -11,6 +11,8 @@
 #include "sql/catalog/ref.h"
 #include "sql/types/compare.h"
 #include "sql/types/datum.h"
+#include "storage/heap/heap.h"
+#include "storage/heap/tuple_layout.h"
 
 namespace pinwheel::sql {
 
@@ -76,6 +78,8 @@ struct IndexInfo {
   bool valid = true;      // may be used by queries
   bool ready = true;      // must be inserted into
   bool has_expressions = false;
+  storage::TupleLayout layout;  // of index tuples: all of `keys`
+  storage::Persistence persistence = storage::Persistence::kPermanent;
   std::string predicate;  // source; "" = none
   int fill_factor = 90;
   /// The constraint it backs (primary key, unique); 0 none.
@@ -142,6 +146,8 @@ class Relation : public RefCounted {
   bool has_acl = false;  // false: the owner's defaults hold
 
   std::vector<Column> columns;
+  storage::TupleLayout layout;  // rows; dropped columns are among the attributes
+  storage::HeapRelation heap;
   std::vector<IndexInfo> indexes;  // of tables; by oid
   std::vector<CheckConstraint> checks;
   std::vector<ForeignKey> references;     // this table is from_table

@@ -3,10 +3,7 @@
 #include "base/ids.h"
 
 namespace pinwheel::storage {
-class BufferPool;
-}
-namespace pinwheel::wal {
-class Log;
+class Storage;
 }
 namespace pinwheel::clog {
 class XidAllocator;
@@ -25,8 +22,7 @@ class InvalidationLog;
 /// The handles of this process that the catalogs work through. Made once per process (or by the bootstrap);
 /// everything outlives the sessions.
 struct CatalogServices {
-  storage::BufferPool& buffers;
-  wal::Log& log;
+  storage::Storage& storage;
   clog::XidAllocator& ids;
   txn::TransactionManager& transactions;
   txn::LockManager& locks;
