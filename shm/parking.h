@@ -33,6 +33,11 @@ class Parker {
 /// there, and writes the process's eventfd if that process sleeps. May be called under latches; never blocks.
 void wake(const ProcessTable& processes, const SessionTable& sessions, SessionIndex index) noexcept;
 
+/// Sets interrupt bits of a session and wakes it. Safe on a slot that is being freed: the worst is a spurious
+/// interrupt, which acquire() clears.
+void interrupt(const ProcessTable& processes, const SessionTable& sessions, SessionIndex index,
+               std::uint32_t bits) noexcept;
+
 /// Takes all sessions woken since the last call and calls `resume(SessionIndex)` for each of this process.
 /// Owner only.
 ///
@@ -70,6 +75,9 @@ inline WakeReason interrupt_reason(const SessionSlot& slot) noexcept {
 bool begin_sleep() noexcept;
 /// Takes the announcement back and empties the eventfd if it was written.
 void end_sleep() noexcept;
+/// One whole sleep of a process without other descriptors to watch: until its eventfd is written, the
+/// deadline, or a signal; returns at once when there is news.
+void wait_on_event_fd(Deadline deadline) noexcept;
 
 /// Parks a process that runs one session on its plain stack: background processes and tests.
 class PlainParker final : public Parker {

@@ -114,7 +114,7 @@ class ProcessTable {
   std::span<ProcessStats> stats_;
 };
 
-/// Second half of a wake-up, after the news was published: see ProcessSlot.
+/// Second half of a wake-up, after the news was published: see ProcessSlot. Async-signal-safe.
 void wake_if_asleep(ProcessSlot& slot) noexcept;
 
 /// This process's slot; process-wide handle set by ProcessTable::attach. Null before.

@@ -132,10 +132,6 @@ class SessionTable {
   /// The live session that bears this id; kNoSession when there is none.
   SessionIndex find_by_backend_pid(std::int32_t backend_pid) const noexcept;
 
-  /// Sets interrupt bits and wakes the session. Safe on a slot that is being freed: the worst is a spurious
-  /// interrupt, which acquire() clears.
-  void interrupt(SessionIndex index, std::uint32_t bits) noexcept;
-
   /// A consistent copy; false when the slot is free.
   bool read_activity(SessionIndex index, Activity& copy) const noexcept;
 
