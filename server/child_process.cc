@@ -22,8 +22,7 @@ void request_fast_shutdown(int) {
   shm::ProcessSlot* slot = shm::self().slot;
   if (slot != nullptr) {
     slot->requests.fetch_or(shm::kRequestFastShutdown, std::memory_order_release);
-    const std::uint64_t one = 1;
-    [[maybe_unused]] const ssize_t written = ::write(slot->event_fd, &one, sizeof one);
+    shm::wake_if_asleep(*slot);  // only atomics and write(2)
   }
   errno = saved_errno;
 }
