@@ -6,20 +6,13 @@
 #include "sql/types/eval_context.h"
 
 namespace pinwheel::storage {
-class BufferPool;
-}
-namespace pinwheel::wal {
-class Log;
+class Storage;
 }
 namespace pinwheel::txn {
-class LockManager;
 class Transaction;
 class TransactionManager;
 struct Snapshot;
 }  // namespace pinwheel::txn
-namespace pinwheel::shm {
-class Parker;
-}
 
 namespace pinwheel::sql {
 
@@ -37,11 +30,8 @@ class RowReceiver {
 /// What a statement's execution may use of its process and session. Made by the session once; the fields
 /// below "per statement" are set before each start(). References outlive every execution.
 struct ExecutionContext {
-  storage::BufferPool& buffers;
-  wal::Log& log;
+  storage::Storage& storage;
   txn::TransactionManager& transactions;
-  txn::LockManager& locks;
-  shm::Parker& parker;
   txn::Transaction& transaction;
   EvalContext& eval;
   Catalog& catalog;
@@ -53,8 +43,7 @@ struct ExecutionContext {
   int parameter_count = 0;
   std::int64_t work_mem_bytes = 4 << 20;
   ArenaBudget* budget = nullptr;
-  /// Gives the newest snapshot of committed work; READ COMMITTED rechecks and unique checks need it.
-  bool repeatable_read = false;
+  bool repeatable_read = false;  ///< or serializable: 40001 instead of rechecks
   bool read_only_transaction = false;
 };
 

@@ -110,7 +110,7 @@ enum class KeyTest : std::uint8_t {
 };
 
 /// One condition that an index answers: key column <test> value.
-struct IndexKey {
+struct ScanKey {
   int column = 0;  ///< index column, from 0
   KeyTest test = KeyTest::kEqual;
   Expr* value = nullptr;  ///< over parameters only; kEqualAny: an array
@@ -126,7 +126,7 @@ struct IndexScanPlan : ScanPlan {
   IndexScanPlan() { kind = kKind; }
   Oid index;
   const IndexInfo* info = nullptr;
-  std::span<IndexKey> keys;
+  std::span<ScanKey> keys;
   ExprList key_quals;  ///< the same as boolean expressions over the row: for rechecks and EXPLAIN
   ScanDirection direction = ScanDirection::kForward;
   /// At most one row can match: all columns of a unique index are compared by "=".

@@ -8,6 +8,7 @@
 
 namespace pinwheel::sql {
 
+class AnalyzerCatalog;
 class Catalog;
 struct EvalContext;
 
@@ -40,7 +41,8 @@ struct PlannerSettings {
 /// it lies in must be the plan's or outlive it.
 struct PlannerInput {
   Catalog& catalog;
-  EvalContext& eval;  ///< for folding of immutable functions
+  AnalyzerCatalog& names;  ///< for sources of checks and index expressions
+  EvalContext& eval;       ///< for folding of immutable functions
   PlannerSettings settings;
   /// Values of $n for a plan that is used once; empty = a generic plan.
   std::span<const Datum> parameter_values;
