@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -84,6 +85,9 @@ const ParameterHooks& parameter_hooks(param::Id id) noexcept;
 /// Parses `text` for a parameter and checks its range, not its context. `text_value` receives a string
 /// parameter's value. Errors: 22023 in PostgreSQL's words.
 SettingValue parse_setting(const Parameter& parameter, std::string_view text, std::string& text_value);
+/// Errors: 42602 when `name` is no custom name, two or more identifiers separated by dots; 42704 when it has
+/// no dot.
+void check_custom_name(std::string_view name);
 /// As SHOW prints it ("128MB", "on", "5min"), or as pg_settings.setting with `with_units` false ("16384").
 std::string format_setting(const Parameter& parameter, SettingValue value, bool with_units);
 
@@ -136,14 +140,15 @@ class ServerSettings final : public Settings {
  private:
   friend class SessionSettings;
   struct Origin;
-  bool assign(param::Id id, SettingValue value, std::string&& text);
-  void apply(const ConfigItem& item, bool reload, std::vector<param::Id>& changed);
+  bool assign(param::Id id, std::string_view text, SettingSource source);
+  void set_to_default(param::Id id);
+  bool differs(param::Id id, std::string_view text, SettingSource source) const;
+  void apply_file_item(const ConfigItem& item, bool reload, std::vector<param::Id>& changed, bool& refused);
+  void drop_missing_items(std::span<const ConfigItem> items, bool reload, std::vector<param::Id>& changed);
 
   std::array<SettingValue, param::kCount> table_;
   std::unique_ptr<Origin[]> origins_;
   std::map<std::string, std::string> custom_;
-  /// Grows with every reload that changes it: sessions compare to notice.
-  std::uint64_t version_ = 1;
 };
 
 enum class SetScope : std::uint8_t {
@@ -194,13 +199,14 @@ class SessionSettings final : public Settings {
   void end_nest(bool commit);
 
   /// After the server's settings were read again: takes over what this session has not set itself.
-  void follow_server();
+  /// `changed` is what ServerSettings::load_files returned.
+  void follow_server(std::span<const param::Id> changed);
 
   /// Parameters with kReport whose value changed since the last call: what ParameterStatus must tell.
   std::vector<std::pair<std::string, std::string>> take_reports();
   bool has_reports() const noexcept { return !changed_reports_.empty(); }
   /// All parameters with kReport, for the start of a session.
-  std::vector<std::pair<std::string, std::string>> all_reports() const;
+  std::vector<std::pair<std::string, std::string>> all_reports();
 
  private:
   struct Held;
@@ -210,24 +216,27 @@ class SessionSettings final : public Settings {
   Entry& custom_entry_for(std::string_view name);
   Entry* find_entry(param::Id id) const noexcept;
   Entry* find_custom(std::string_view name) const noexcept;
-  void make_own();
   void check_permitted(const Parameter& row, SettingSource source, SetAuthority authority) const;
-  void put(Entry& entry, Held&& value, SettingSource source, SetScope scope);
-  void replace(Entry& entry, Held&& value, SettingSource source);
+  void put(Entry& entry, Held&& value, SetScope scope);
+  void replace(Entry& entry, Held&& value);
   Held parse(const Parameter& row, std::string_view text, SettingSource source);
   Held initial_value(const Entry& entry) const;
   void end_entry_level(Entry& entry, bool commit);
+  void take_effect(const Entry& entry);
   void note_change(param::Id id);
+  SettingRow describe(param::Id id) const;
 
   const ServerSettings& server_;
   void* owner_;
+  /// Own copy of all values, once something is set; values_ then points to it.
   std::unique_ptr<SettingValue[]> own_;
+  /// What this session has ever set; few, so searched in order.
   std::vector<std::unique_ptr<Entry>> entries_;
   std::vector<param::Id> changed_reports_;
+  std::map<param::Id, std::string> reported_;
   int nest_level_ = 0;
-  /// Entries that have something saved at nest_level_ or above 0; lets end_nest return at once.
+  /// Values saved for undoing, in all entries; lets end_nest return at once.
   int saved_count_ = 0;
-  std::uint64_t server_version_seen_ = 0;
 };
 
 }  // namespace pinwheel
