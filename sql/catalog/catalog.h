@@ -113,6 +113,8 @@ class Catalog {
   std::optional<DatabaseInfo> database(Oid oid);
   std::optional<DatabaseInfo> find_database(std::string_view name);
 
+  /// What an access control list gives `role`, through PUBLIC and memberships too. Everything to superusers.
+  Privileges acl_mask(Oid role, std::span<const AclItem> acl);
   /// True when `role` has all of `wanted` on the relation (column privileges not counted).
   bool has_relation_privilege(Oid role, const Relation& relation, Privileges wanted);
   bool has_column_privilege(Oid role, const Relation& relation, std::int16_t column, Privileges wanted);
@@ -142,21 +144,15 @@ class Catalog {
   /// builds it anew at once, others after commit. 0 with `names` = a name appeared or went.
   void invalidate_relation(Oid relation);
   void invalidate_type(Oid type);
-  void invalidate_schema(Oid schema);
+  void invalidate_schema();
+  void invalidate_statistics(Oid relation);
   /// Roles, memberships, databases: for all databases.
   void invalidate_shared();
 
-  // --- Transaction ends (called by sql/session in this order at commit: CLOG, publish, release locks)
+  // --- Transaction ends: the catalog registers itself as a hook of the transaction (invalidations go into
+  // the commit record, and out to the others after the status is set and before locks are released).
 
   bool has_changes() const;
-  /// Encoded invalidations of this transaction, for the commit record. Empty when there are none.
-  std::span<const std::byte> commit_payload();
-  /// Tells the other processes. After CLOG, before locks are released. Does not fail.
-  void publish_changes() noexcept;
-  /// After abort, or after publish_changes(): forgets the overlay.
-  void end_transaction() noexcept;
-  /// Savepoints: `depth` as txn's nest level. rollback drops the overlay, so that entries are read anew.
-  void rollback_to_savepoint() noexcept;
 
  private:
   struct State;

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "sql/catalog/catalog.h"
+#include "sql/catalog/invalidation_log.h"
+#include "sql/catalog/relation_cache.h"
+#include "txn/transaction.h"
+
+namespace pinwheel::sql {
+
+/// What a Catalog keeps for its session. Private to catalog*.cc.
+struct Catalog::State final : txn::TransactionHooks {
+  explicit State(Catalog& owner) : catalog{owner} {}
+
+  Catalog& catalog;
+
+  // What this transaction has changed so far. Entries it names are looked up in the overlay, which holds what
+  // only this session may see; all else in the process's caches.
+  std::vector<InvalidationMessage> pending;
+  std::unordered_set<Oid> changed_relations;
+  std::unordered_set<Oid> changed_types;
+  std::unordered_set<Oid> changed_statistics;
+  bool names_changed = false;
+  bool schemas_changed = false;
+  bool shared_changed = false;
+  DatabaseEntries overlay;
+  SharedEntries shared_overlay;
+  /// 0, or this session's own generation while it has changes.
+  std::uint64_t own_generation = 0;
+  std::uint64_t seen_generation = 0;
+
+  std::string path_setting = "\"$user\", public";
+  bool path_valid = false;
+  std::uint64_t path_generation = 0;
+  Oid path_user;
+  std::uint64_t path_id = 0;
+  std::vector<Oid> path;
+  std::vector<Oid> explicit_path;
+  Oid temporary_schema;
+
+  DatabaseEntries& shared_entries();
+  DatabaseEntries& names_entries() { return names_changed || schemas_changed ? overlay : shared_entries(); }
+  void note(InvalidationKind kind, Oid database, Oid object);
+  void resolve_path();
+  const std::vector<SchemaInfo>& schemas();
+  const std::vector<RoleInfo>& roles();
+  const std::vector<RoleMembership>& memberships();
+  const std::vector<DatabaseInfo>& databases();
+  void forget_changes() noexcept;
+
+  // txn::TransactionHooks
+  std::span<const std::byte> commit_payload() override;
+  void after_commit() noexcept override;
+  void after_abort() noexcept override { forget_changes(); }
+  void abort_subtransaction(int) noexcept override;
+};
+
+}  // namespace pinwheel::sql
