@@ -33,16 +33,18 @@ struct LogOptions {
   std::uint32_t buffer_pages = 512;  // wal_buffers in pages of 8 KiB, at least 4
   InsertMethod insert_method = InsertMethod::kReserve;
   std::uint32_t insert_locks = 8;  // for kSlots
+  SyncMethod sync_method = SyncMethod::kFdatasync;
   std::uint32_t process_capacity = 1;
   std::uint32_t session_capacity = 1;
 };
 
 /// May change at a reload; each process has its own copy.
 struct LogSettings {
-  SyncMethod sync_method = SyncMethod::kFdatasync;
   ImageCompression compression = ImageCompression::kNone;
   std::int32_t commit_delay_us = 0;
   std::int32_t commit_siblings = 5;
+  /// Log in the buffers after which the walwriter syncs though nobody waits (wal_writer_flush_after).
+  std::uint64_t flush_after_bytes = 1u << 20;
   /// WAL volume after which a checkpoint is asked for: max_wal_size / (1 + completion target).
   std::uint64_t checkpoint_after_bytes = 512u << 20;
   std::uint64_t min_wal_bytes = 80u << 20;
@@ -73,7 +75,7 @@ class Log {
 
   /// Attaches this process (after ProcessTable::attach). `processes` and `sessions` are used to wake waiters;
   /// null in tests and single-process tools, which then wait by flushing themselves.
-  Log(const shm::Segment& segment, const LogOptions& options, const shm::ProcessTable* processes,
+  Log(const shm::Segment& segment, const LogOptions& options, shm::ProcessTable* processes,
       const shm::SessionTable* sessions);
   ~Log();
   Log(const Log&) = delete;
@@ -151,7 +153,8 @@ class Log {
   /// After the control file names the new checkpoint: removes or recycles segments before its redo point.
   SegmentFiles::Recycled finish_checkpoint(Lsn redo);
 
-  /// In the checkpointer, at its start: it gets kRequestWork when checkpoint_due() becomes true.
+  /// In the checkpointer, at its start: it gets kRequestWork after every half segment, to look at
+  /// checkpoint_due() and prepare_segments().
   void become_checkpointer() noexcept;
   /// So much log since the redo point that a checkpoint should begin (max_wal_size).
   bool checkpoint_due() const noexcept;
@@ -159,6 +162,10 @@ class Log {
   /// Makes the next segment's file in advance when the current one is more than half full; the checkpointer
   /// calls it in its loop so that no commit waits for 16 MB of zeros. True when one was made.
   bool prepare_segments();
+
+  /// Setting wal_sync_method, for all processes; called by the walwriter at start and reload. Flushes all
+  /// there is by the old method first.
+  void set_sync_method(SyncMethod method) noexcept;
 
   /// Setting full_page_writes, for all processes. Turning it on protects pages only from the next checkpoint
   /// on.
@@ -172,43 +179,44 @@ class Log {
   /// In the startup process after replay, or after reading a clean shutdown's checkpoint: clears the log
   /// beyond `end`, reads the last partial block into the buffers and allows insertion from `end` on. `redo`
   /// is the redo point in force.
-  void start_after_recovery(Lsn end, Lsn redo);
+  void start_after_recovery(Lsn end, Lsn redo, bool clean_shutdown = false);
   bool in_recovery() const noexcept;
 
   /// Waits until no insertion that started below `lsn` is under way.
   void wait_for_insertions(Lsn lsn) noexcept;
 
  private:
-  struct Reservation {
-    std::uint64_t start;
-    InsertionSlot* slot;
-  };
+  // Insertion (log_insert.cc). `Method` is one of wal/insert_*.h.
   template <class Method>
-  Lsn insert_by(const RecordBuilder& record, Xid xid) noexcept;
+  Lsn insert_by(Method method, const RecordBuilder& record, Xid xid, Lsn& start) noexcept;
   template <class Method>
-  Lsn insert_assembled(std::size_t size_bytes, std::uint64_t& start) noexcept;
+  Lsn begin_checkpoint_by(Method method) noexcept;
   template <class Method>
-  Lsn begin_checkpoint_by() noexcept;
-  template <class Method>
-  Lsn switch_segment_by() noexcept;
+  Lsn switch_segment_by(Method method) noexcept;
   template <class Act>
-  auto with_method(Act act) noexcept;
-
-  Lsn insert_plain(const RecordBuilder& record, Xid xid, Lsn& start) noexcept;
-  void copy_to_ring(InsertionSlot& slot, std::uint64_t at, const std::byte* bytes, std::size_t size) noexcept;
+  Lsn with_method(Act act) noexcept;
+  std::uint64_t settled_redo_counter() const noexcept;
+  void put_sealed(InsertionSlot& slot, std::uint64_t start, std::uint64_t size, std::uint64_t hash) noexcept;
   void fill_with_padding(InsertionSlot& slot, std::uint64_t start, std::uint64_t size) noexcept;
+  void copy_to_ring(InsertionSlot& slot, std::uint64_t at, const std::byte* bytes,
+                    std::uint64_t size) noexcept;
   void make_room(std::uint64_t at) noexcept;
   void note_progress(std::uint64_t start, std::uint64_t end) noexcept;
 
+  // Flush (log_flush.cc).
   bool is_durable_slow(Lsn lsn) const noexcept;
   std::uint64_t filled_position() const noexcept;
-  std::uint64_t write_filled() noexcept;
-  bool flush_once(std::uint64_t wanted) noexcept;
+  void wait_filled(std::uint64_t wanted) const noexcept;
+  std::uint64_t write_filled(std::uint64_t limit_bytes) noexcept;
   void write_range(std::uint64_t from, std::uint64_t to) noexcept;
-  void note_segment_written(std::uint64_t from, std::uint64_t to) noexcept;
+  void note_written(std::uint64_t from, std::uint64_t to) noexcept;
+  void flush_claimed(std::uint64_t wanted) noexcept;
+  void delay_for_siblings() noexcept;
   void wake_waiters() noexcept;
+  void park_until_durable(Lsn lsn, shm::SessionIndex session, shm::Parker& parker);
   int count_waiters() const noexcept;
   void request_process(std::uint32_t index) noexcept;
+  void set_positions(Lsn end, Lsn redo) noexcept;
 
   LogSettings settings_;
   SegmentFiles files_;
@@ -216,15 +224,21 @@ class Log {
   std::byte* ring_;
   std::uint64_t ring_bytes_;
   InsertionSlot* my_slot_;
-  const shm::ProcessTable* processes_;
+  shm::ProcessTable* processes_;
   const shm::SessionTable* sessions_;
   SiblingCounter sibling_counter_ = nullptr;
   void* sibling_owner_ = nullptr;
   InsertMethod method_;
+  /// log2 of the part of the ring after whose filling the walwriter is nudged.
+  unsigned nudge_shift_;
+  /// Insertion lock used last (method `slots`).
+  std::uint32_t preferred_lock_ = 0;
   /// Copies of shared words that only grow, so that most calls do not touch the shared line.
   mutable std::uint64_t known_flushed_ = 0;
   std::uint64_t room_until_ = 0;  // ring space below this position is free
-  std::uint64_t checkpoint_bytes_seen_ = 0;
+  /// Moving estimate of log between checkpoints, for recycling.
+  std::uint64_t checkpoint_distance_ = 0;
+  std::uint64_t last_redo_ = 0;
   /// The record being assembled; grows to the longest record, then stays.
   std::vector<std::byte> scratch_;
 };

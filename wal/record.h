@@ -25,8 +25,8 @@ constexpr std::uint64_t align_record(std::uint64_t bytes) noexcept {
 /// Start of every record (docs/formats/wal_record.md):
 ///
 ///   offset  size  field
-///   0       4     checksum       over all bytes from offset 4 on, mixed with the record's own start LSN
-///   4       4     total_length   header to end of data, without the alignment padding
+///   0       4     checksum       over bytes from offset 4 to the next record's start, mixed with this
+///   record's own start LSN 4       4     total_length   header to end of data, without the alignment padding
 ///   8       8     xid            0 = no transaction
 ///   16      1     rmgr           RmgrId
 ///   17      1     kind           the resource manager's own
@@ -79,7 +79,7 @@ struct ImageHeader {
 static_assert(sizeof(ImageHeader) == 8);
 static_assert(std::has_unique_object_representations_v<ImageHeader>, "no padding on disk");
 
-/// Checksum of a whole record whose bytes begin at `record` and that starts at `start` in the log.
+/// Checksum of a whole record, alignment padding included, that starts at `start` in the log.
 std::uint32_t record_checksum(std::span<const std::byte> record, Lsn start) noexcept;
 /// The two halves of record_checksum: the long one needs no position, so an inserter does it before it
 /// reserves one.

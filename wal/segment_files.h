@@ -55,6 +55,9 @@ class SegmentFiles {
   /// Makes everything in [from, to) durable. Not for the open_* methods, whose writes already are.
   void sync(Lsn from, Lsn to, SyncMethod method) noexcept;
 
+  /// Before replay: syncs the segments from `first` on up to the first that is missing.
+  void sync_existing(SegmentNumber first);
+
   /// Makes the file of `segment` if there is none: zero-filled and synced before it gets its name, so a later
   /// fdatasync has no metadata to write. If the process dies in here, a file "xlogtemp.PID" is left, which
   /// remove_leftovers() takes. True when it was made.
