@@ -1,5 +1,8 @@
 #include "sql/parse/raw_node.h"
 
+#include <cstdint>
+#include <cstring>
+
 namespace pinwheel::sql::raw {
 
 namespace {
@@ -17,7 +20,72 @@ int list_location(NodeList list) {
   return -1;
 }
 
+/// One value of a field, at `a` and `b`.
+bool same_value(const ProtobufCFieldDescriptor& field, const void* a, const void* b) {
+  switch (field.type) {
+    case PROTOBUF_C_TYPE_MESSAGE:
+      return same_tree(*static_cast<ProtobufCMessage* const*>(a), *static_cast<ProtobufCMessage* const*>(b));
+    case PROTOBUF_C_TYPE_STRING:
+      return text(*static_cast<char* const*>(a)) == text(*static_cast<char* const*>(b));
+    case PROTOBUF_C_TYPE_INT64:
+    case PROTOBUF_C_TYPE_UINT64:
+    case PROTOBUF_C_TYPE_DOUBLE:
+      return std::memcmp(a, b, 8) == 0;
+    case PROTOBUF_C_TYPE_BOOL:
+    case PROTOBUF_C_TYPE_ENUM:
+    default:
+      return std::memcmp(a, b, 4) == 0;  // protobuf_c_boolean is an int
+  }
+}
+
+std::size_t value_size(const ProtobufCFieldDescriptor& field) {
+  switch (field.type) {
+    case PROTOBUF_C_TYPE_MESSAGE:
+    case PROTOBUF_C_TYPE_STRING:
+    case PROTOBUF_C_TYPE_INT64:
+    case PROTOBUF_C_TYPE_UINT64:
+    case PROTOBUF_C_TYPE_DOUBLE:
+      return 8;
+    default:
+      return 4;
+  }
+}
+
 }  // namespace
+
+bool same_tree(const ProtobufCMessage* a, const ProtobufCMessage* b) {
+  if (a == nullptr || b == nullptr) return a == b;
+  if (a->descriptor != b->descriptor) return false;
+  const char* left = reinterpret_cast<const char*>(a);
+  const char* right = reinterpret_cast<const char*>(b);
+  for (unsigned i = 0; i < a->descriptor->n_fields; ++i) {
+    const ProtobufCFieldDescriptor& field = a->descriptor->fields[i];
+    if (std::string_view{field.name} == "location") continue;
+    if (field.label == PROTOBUF_C_LABEL_REPEATED) {
+      std::size_t n, m;
+      std::memcpy(&n, left + field.quantifier_offset, sizeof n);
+      std::memcpy(&m, right + field.quantifier_offset, sizeof m);
+      if (n != m) return false;
+      if (n == 0) continue;
+      const char *x, *y;
+      std::memcpy(&x, left + field.offset, sizeof x);
+      std::memcpy(&y, right + field.offset, sizeof y);
+      for (std::size_t k = 0; k < n; ++k) {
+        if (!same_value(field, x + k * value_size(field), y + k * value_size(field))) return false;
+      }
+      continue;
+    }
+    if (field.flags & PROTOBUF_C_FIELD_FLAG_ONEOF) {
+      std::uint32_t x, y;
+      std::memcpy(&x, left + field.quantifier_offset, sizeof x);
+      std::memcpy(&y, right + field.quantifier_offset, sizeof y);
+      if (x != y) return false;
+      if (x != field.id) continue;
+    }
+    if (!same_value(field, left + field.offset, right + field.offset)) return false;
+  }
+  return true;
+}
 
 int location(const Node* node) {
   if (node == nullptr) return -1;

@@ -48,4 +48,7 @@ inline NodeList items_of(const Node* node) {
 /// operand); -1 unknown.
 int location(const Node* node);
 
+/// The same tree but for source positions.
+bool same_tree(const ProtobufCMessage* a, const ProtobufCMessage* b);
+
 }  // namespace pinwheel::sql::raw
