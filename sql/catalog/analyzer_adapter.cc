@@ -159,10 +159,7 @@ std::span<const OperatorFamilyEntry> AnalyzerAdapter::btree_memberships(Oid op_o
 }
 
 Oid AnalyzerAdapter::family_operator(Oid family, int strategy, Oid left, Oid right) {
-  for (const BuiltinFamilyOperator& entry : builtin_family_operators()) {
-    if (entry.family == family && entry.strategy == strategy && entry.left == left && entry.right == right) return entry.op;
-  }
-  return kInvalidOid;
+  return sql::family_operator(family, left, right, strategy);
 }
 
 std::string AnalyzerAdapter::collation_name(Oid oid) {

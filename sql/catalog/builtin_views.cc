@@ -155,31 +155,6 @@ const Memberships& memberships() {
   return table;
 }
 
-/// The default btree class for exactly this type, or null.
-const BuiltinOperatorClass* default_class(Oid type) {
-  for (const BuiltinOperatorClass& row : builtin_operator_classes()) {
-    if (row.method == kBtreeMethod && row.is_default && row.input_type == type) return &row;
-  }
-  return nullptr;
-}
-
-/// What a type without a class of its own is sorted as.
-Oid sorted_as(Oid type, AnalyzerCatalog& catalog) {
-  if (type == kVarcharType) return kTextType;
-  const ViewedType* view = catalog.type(type);
-  if (view == nullptr) return kInvalidOid;
-  if (view->kind == 'd') return view->base_type;
-  if (view->kind == 'e') return kAnyEnumType;
-  if (view->kind == 'c') return kRecordType;
-  if (view->element != kInvalidOid && !view->fixed_subscript) return kAnyArrayType;
-  for (const BuiltinCast& cast : builtin_casts()) {
-    if (cast.source == type && cast.method == 'b' && cast.context == 'i' && default_class(cast.target) != nullptr) {
-      return cast.target;
-    }
-  }
-  return kInvalidOid;
-}
-
 }  // namespace
 
 const ViewedType* builtin_type_view(Oid oid) {
@@ -211,21 +186,29 @@ std::span<const ViewedOperator* const> builtin_operator_views(std::string_view n
 
 SortOperators builtin_sort_operators(Oid type, AnalyzerCatalog& catalog) {
   SortOperators found{};
-  const BuiltinOperatorClass* row = default_class(type);
+  const BuiltinOperatorClass* row = default_operator_class(type, kBtreeMethod);
   for (int depth = 0; row == nullptr && depth < 4; ++depth) {
-    type = sorted_as(type, catalog);
-    if (type == kInvalidOid) return found;
-    row = default_class(type);
+    const ViewedType* view = catalog.type(type);
+    if (view == nullptr) return found;
+    if (view->kind == 'd') {
+      type = view->base_type;
+    } else if (view->kind == 'e') {
+      type = kAnyEnumType;
+    } else if (view->kind == 'c') {
+      type = kRecordType;
+    } else if (view->element != kInvalidOid && !view->fixed_subscript) {
+      type = kAnyArrayType;
+    } else {
+      return found;
+    }
+    row = default_operator_class(type, kBtreeMethod);
   }
   if (row == nullptr) return found;
   found.family = row->family;
   found.input_type = row->input_type;
-  for (const BuiltinFamilyOperator& entry : builtin_family_operators()) {
-    if (entry.family != row->family || entry.left != row->input_type || entry.right != row->input_type) continue;
-    if (entry.strategy == 1) found.less = entry.op;
-    if (entry.strategy == 3) found.equal = entry.op;
-    if (entry.strategy == 5) found.greater = entry.op;
-  }
+  found.less = family_operator(row->family, row->input_type, row->input_type, 1);
+  found.equal = family_operator(row->family, row->input_type, row->input_type, 3);
+  found.greater = family_operator(row->family, row->input_type, row->input_type, 5);
   return found;
 }
 

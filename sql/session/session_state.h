@@ -1,0 +1,110 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/arena.h"
+#include "sql/analyze/analyzer.h"
+#include "sql/catalog/catalog.h"
+#include "sql/commands/command_context.h"
+#include "sql/execute/execution_context.h"
+#include "sql/parse/parser.h"
+#include "sql/parse/tokenizer.h"
+#include "sql/session/services.h"
+#include "sql/session/session.h"
+#include "sql/session/statement.h"
+#include "sql/session/transaction_block.h"
+#include "txn/transaction.h"
+
+namespace pinwheel::sql {
+
+class SessionHooks;
+class SessionCatalog;
+
+/// Everything of one connection's SQL side. Private to sql/session; only its session's fiber touches it.
+///
+/// Statement flow (statement_runner.cc): parse, then for each statement: ensure a transaction, analyze, lock, plan or find
+/// the plan, take a snapshot, run, end the implicit transaction.
+struct SessionState {
+  SessionState(SessionServices& services_given, SessionIdentity identity_given, shm::Parker& parker_given,
+               Client& client_given);
+  ~SessionState();
+  SessionState(const SessionState&) = delete;
+  SessionState& operator=(const SessionState&) = delete;
+
+  SessionServices& services;
+  SessionIdentity identity;
+  shm::Parker& parker;
+  Client& client;
+  shm::SessionSlot& slot;
+
+  ArenaBudget budget;
+  SessionSettings settings;
+  EvalContext eval;
+  txn::Transaction transaction;
+  Catalog catalog;
+  std::unique_ptr<SessionCatalog> helpers;  ///< what analysis and functions ask of the catalogs
+  std::unique_ptr<SessionHooks> hooks;
+  ExecutionContext execution;
+  TransactionBlock block{*this};
+  bool superuser = false;
+  bool is_idle = true;
+  bool statement_timer_armed = false;
+
+  /// Memory of the statement that runs; reset when the next one starts.
+  Arena statement_arena{&budget};
+  LiftedStatement lifted;
+  std::string key_buffer;
+  std::string key_prefix;  ///< what besides the text decides a plan: database, role, search_path
+
+  std::map<std::string, std::unique_ptr<PreparedStatement>, std::less<>> statements;
+  std::map<std::string, std::unique_ptr<Portal>, std::less<>> portals;
+
+  // ---- statement_runner.cc ----
+  void start_message(std::string_view text, bool new_statement_time);
+  void run_statement(const RawStatement& raw, std::string_view whole_text, bool several);
+  /// Locks what the plan needs and checks that it still holds; null when it must be made anew.
+  bool plan_holds(const SharedPlan& plan);
+  PlanRef make_plan(const Query& query, std::span<const Oid> parameter_types, bool is_cursor = false);
+  void run_plan(const PlanRef& plan, const Datum* parameters, const bool* nulls, int count, Formats formats,
+                bool describe);
+  bool run_lifted(std::string_view text);
+  void require_not_failed(bool allowed) const;
+  void set_key(std::string_view text, std::span<const Oid> types);
+  bool may_share_plans() const;
+
+  // ---- utilities.cc ----
+  void run_utility(const Utility& utility, std::string_view text, bool several, Formats formats);
+  std::vector<ResultColumn> describe_utility(const Utility& utility, Arena& arena);
+  std::uint64_t run_query(const Query& query, RowReceiver& receiver, std::span<const Oid> types = {});
+
+  // ---- portals.cc ----
+  PreparedStatement& require_statement(std::string_view name);
+  Portal& require_portal(std::string_view name);
+  std::unique_ptr<PreparedStatement> prepare(std::string_view name, std::string_view text,
+                                             std::span<const Oid> types, bool from_sql);
+  void refresh_plan(PreparedStatement& statement);
+  Portal& add_portal(std::string_view name, bool allow_replace);
+  void close_portals_for_commit();
+  void close_all_portals() noexcept;
+  void close_failed_portals() noexcept;
+
+  // ---- cursors.cc ----
+  void declare_cursor(const DeclareCursorUtility& utility);
+  void fetch(const FetchUtility& utility, Formats formats);
+  void close_cursor(const CloseUtility& utility);
+  void fill_cursor(Portal& portal, std::int64_t wanted_rows);
+
+  // ---- explain.cc ----
+  void explain(const ExplainUtility& utility, Formats formats);
+
+  AnalyzeContext analyze_context(Arena& arena);
+  SetAuthority authority() const { return {superuser}; }
+};
+
+/// "SELECT 5", "INSERT 0 1"... into `buffer`.
+std::string_view plan_tag(CommandKind command, std::uint64_t processed, std::string& buffer);
+
+}  // namespace pinwheel::sql
