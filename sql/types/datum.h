@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/bytes.h"
 #include "base/ids.h"
 
 namespace pinwheel::sql {
@@ -41,19 +42,6 @@ struct Datum {
   const char* as_chars() const { return reinterpret_cast<const char*>(bits); }
 };
 static_assert(sizeof(Datum) == 8);
-
-/// Reads a `T` from bytes of any alignment.
-template <class T>
-inline T load(const void* from) {
-  T value;
-  std::memcpy(&value, from, sizeof(T));
-  return value;
-}
-
-template <class T>
-inline void store(void* to, T value) {
-  std::memcpy(to, &value, sizeof(T));
-}
 
 /// Reads a by-value datum of `length` (1, 2, 4 or 8) stored bytes.
 inline Datum fetch_by_value(const void* from, int length) {
