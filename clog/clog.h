@@ -31,7 +31,7 @@ class Clog {
   void finish_recovery();
 
   /// Fills next_xid, next_oid, next_multixact and next_multixact_member.
-  void describe_ids(wal::CheckpointData& checkpoint) const noexcept;
+  void describe_ids(wal::CheckpointData& checkpoint, bool shutdown) const noexcept;
   /// Makes all statuses and multixacts durable that were set before the call. WAL first.
   void flush();
 

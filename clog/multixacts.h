@@ -64,6 +64,7 @@ class Multixacts {
 
  private:
   struct Shared;
+  void remember(MultiXactId id, std::span<const MultiXactMember> members);
   void store(MultiXactId id, std::uint64_t offset, std::span<const MultiXactMember> members);
 
   Shared* shared_;

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/error.h"
 #include "base/ids.h"
 #include "shm/lwlock.h"
 #include "shm/segment.h"
@@ -39,6 +40,11 @@ struct SlruOptions {
   shm::Counter reads = shm::Counter::kClogReads;
 };
 
+/// LSN words of a page, first and last.
+struct GroupRange {
+  std::uint32_t first = 0, last = 0;
+};
+
 /// What pg_stat_slru shows beside hits.
 struct SlruStats {
   std::uint64_t zeroed, read, written, exists, flushes, truncates;
@@ -64,12 +70,6 @@ class Slru {
   Slru(const Slru&) = delete;
   Slru& operator=(const Slru&) = delete;
 
-  /// A page found in the cache, valid as long as `tag` stays the slot's tag.
-  struct Location {
-    std::uint32_t slot;
-    std::uint64_t tag;
-  };
-
   /// The word at `word_index` (of 8 bytes) of `page`, brought into the cache if need be. Takes no latch when
   /// the page is cached. `subject_id` is the number that an error names. Errors: 58P01, 58030, XX001 as
   /// "could not access status of ...".
@@ -80,35 +80,35 @@ class Slru {
                           std::uint32_t group, Lsn& lsn);
 
   /// Runs `change(words)` on the page under its bank latch, held in `Mode`, and leaves the page dirty. In
-  /// shared mode `change` must use atomic read-modify-writes only. Errors as read_word, before `change` runs.
+  /// shared mode `change` must use atomic read-modify-writes only. If `lsn` is valid the page does not reach
+  /// disk before it is durable, and the words of `groups` remember it. Errors as read_word, before `change`
+  /// runs.
+  template <shm::LatchMode Mode, class Change>
+  void update(std::uint64_t page, std::uint64_t subject_id, Lsn lsn, GroupRange groups, Change change) {
+    shm::LwLockGuard<Mode> guard;
+    apply(find_latched<Mode>(page, subject_id, guard), lsn, groups, change);
+  }
   template <shm::LatchMode Mode, class Change>
   void update(std::uint64_t page, std::uint64_t subject_id, Change change) {
-    shm::LwLockGuard<Mode> guard;
-    const std::uint32_t slot = find_latched<Mode>(page, subject_id, guard);
-    change(words(slot));
-    mark_dirty(slot);
+    update<Mode>(page, subject_id, kInvalidLsn, {}, change);
   }
 
-  /// As update, for a change that must not reach disk before `lsn` is durable; `first_group`..`last_group`
-  /// are the LSN words to raise.
-  template <shm::LatchMode Mode, class Change>
-  void update_logged(std::uint64_t page, std::uint64_t subject_id, Lsn lsn, std::uint32_t group,
-                     Change change) {
-    shm::LwLockGuard<Mode> guard;
-    const std::uint32_t slot = find_latched<Mode>(page, subject_id, guard);
-    // Before the change: whoever reads the new status must find the LSN too.
-    if (is_valid(lsn)) raise_lsn(slot, group, lsn);
-    change(words(slot));
-    mark_dirty(slot);
-  }
+  /// read_word under the bank latch, held shared, as servers did before readers went without.
+  std::uint64_t read_word_latched(std::uint64_t page, std::uint32_t word_index, std::uint64_t subject_id,
+                                  std::uint32_t group, Lsn& lsn);
 
   /// The latch that protects `page`'s slot.
   shm::LwLock& bank_latch(std::uint64_t page) const noexcept { return banks_[bank_of(page)].latch; }
-  /// For callers that hold bank_latch(page) exclusively: finds or reads the page; the latch may be released
-  /// and taken again meanwhile. Returns its words; the page counts as dirty.
-  std::span<std::atomic<std::uint64_t>> find_for_update(std::uint64_t page, std::uint64_t subject_id,
-                                                        shm::ExclusiveGuard& guard);
-  void raise_lsn_latched(std::uint64_t page, std::uint32_t group, Lsn lsn) noexcept;
+  std::uint32_t bank_of(std::uint64_t page) const noexcept {
+    return static_cast<std::uint32_t>(page % bank_count_);
+  }
+  /// As update, for callers that hold bank_latch(page) exclusively through `guard`. The latch may be released
+  /// and taken again while the page is brought in.
+  template <class Change>
+  void update_with_latch(std::uint64_t page, std::uint64_t subject_id, Lsn lsn, GroupRange groups,
+                         shm::ExclusiveGuard& guard, Change change) {
+    apply(bring_in(page, subject_id, guard), lsn, groups, change);
+  }
 
   /// Puts an all-zero, dirty page in the cache without reading the file.
   void zero_page(std::uint64_t page);
@@ -144,39 +144,55 @@ class Slru {
   static constexpr std::uint32_t kNoSlot = ~std::uint32_t{0};
 
   struct Shape;
-  static Shape shape_of(const SlruOptions& options);
 
-  std::uint32_t bank_of(std::uint64_t page) const noexcept {
-    return static_cast<std::uint32_t>(page % bank_count_);
-  }
   std::span<std::atomic<std::uint64_t>> words(std::uint32_t slot) const noexcept {
     return {pages_ + std::size_t{slot} * (kPageSize / 8), kPageSize / 8};
   }
-  std::byte* page_bytes(std::uint32_t slot) const noexcept {
-    return reinterpret_cast<std::byte*>(pages_ + std::size_t{slot} * (kPageSize / 8));
-  }
+  /// A page found in the cache, as long as `tag` stays its slot's tag.
+  struct Location {
+    std::uint32_t slot;
+    std::uint64_t tag;
+  };
   bool find_cached(std::uint64_t page, Location& location) noexcept;
   bool still_there(const Location& location) const noexcept {
     std::atomic_thread_fence(std::memory_order_acquire);
     return tags_[location.slot].load(std::memory_order_relaxed) == location.tag;
   }
+  /// The slot of `page`, brought in if need be, with its bank latch in `guard`. Specialised in slru.cc.
   template <shm::LatchMode Mode>
   std::uint32_t find_latched(std::uint64_t page, std::uint64_t subject_id, shm::LwLockGuard<Mode>& guard);
   std::uint32_t bring_in(std::uint64_t page, std::uint64_t subject_id, shm::ExclusiveGuard& guard);
-  std::uint32_t take_slot(std::uint64_t page, shm::ExclusiveGuard& guard);
+  /// The slot that holds `page`, or one that was emptied for it (`fresh`): tagged as loading, its io word
+  /// taken, both by this process.
+  std::uint32_t claim_slot(std::uint64_t page, shm::ExclusiveGuard& guard, bool& fresh);
+  std::uint32_t find_in_bank(std::uint64_t page, std::uint64_t& tag) const noexcept;
+  std::uint32_t choose_victim(std::uint32_t bank) const noexcept;
+  void finish_loading(std::uint32_t slot, std::uint64_t page, const std::byte* bytes) noexcept;
+  void drop_slots(std::uint64_t from, std::uint64_t to);
+  void note_written(std::uint64_t segment) noexcept;
   void wait_for_io(std::uint32_t slot, shm::ExclusiveGuard& guard) noexcept;
   void end_io(std::uint32_t slot) noexcept;
   void set_tag(std::uint32_t slot, std::uint64_t page, std::uint64_t state) noexcept;
+  void empty_slot(std::uint32_t slot) noexcept { set_tag(slot, 0, 0); }
+  std::uint64_t page_of_slot(std::uint32_t slot) const noexcept;
+  bool slot_is_valid(std::uint32_t slot) const noexcept;
+  Lsn read_lsn(std::uint32_t slot, std::uint32_t group) const noexcept;
   void touch(std::uint32_t slot) noexcept;
+  template <class Change>
+  void apply(std::uint32_t slot, Lsn lsn, GroupRange groups, Change& change) noexcept {
+    // Before the change: whoever reads the new words must find the LSN too.
+    if (is_valid(lsn)) raise_lsn(slot, groups, lsn);
+    change(words(slot));
+    mark_dirty(slot);
+  }
   void mark_dirty(std::uint32_t slot) noexcept;
-  void raise_lsn(std::uint32_t slot, std::uint32_t group, Lsn lsn) noexcept;
+  void raise_lsn(std::uint32_t slot, GroupRange groups, Lsn lsn) noexcept;
   /// Writes the slot's page; `guard` is released during the write. The slot's io word must be free.
   void write_slot(std::uint32_t slot, shm::ExclusiveGuard& guard);
   void read_page_from_file(std::uint64_t page, std::span<std::byte> bytes, std::uint64_t subject_id);
   void write_page_to_file(std::uint64_t page, std::span<const std::byte> bytes);
   std::string segment_path(std::uint64_t segment) const;
-  [[noreturn]] void throw_access_error(std::string_view detail, std::uint64_t subject_id,
-                                       int error_number) const;
+  [[noreturn]] void throw_access_error(SqlState state, std::string detail, std::uint64_t subject_id) const;
 
   SlruOptions options_;
   wal::Log* log_;
@@ -190,7 +206,14 @@ class Slru {
   std::uint32_t bank_count_ = 0;
   std::uint32_t bank_size_ = 0;
   /// Where this process found its last page: most reads ask for the same page again.
-  Location last_{0, 0};
+  Location last_{0, 0};  // tag 0 = an empty slot: never a hit
 };
+
+template <>
+std::uint32_t Slru::find_latched<shm::LatchMode::kExclusive>(std::uint64_t page, std::uint64_t subject_id,
+                                                             shm::ExclusiveGuard& guard);
+template <>
+std::uint32_t Slru::find_latched<shm::LatchMode::kShared>(std::uint64_t page, std::uint64_t subject_id,
+                                                          shm::SharedGuard& guard);
 
 }  // namespace pinwheel::clog

@@ -71,7 +71,7 @@ class TransactionStatus {
 
  private:
   struct GroupMember;
-  struct GroupHeader;
+  struct GroupHead;
 
   // One page's worth of a set: all xids on `page`.
   struct PageUpdate {
@@ -85,11 +85,16 @@ class TransactionStatus {
   void set_page_group(const PageUpdate& update);
   void set_page_atomic(const PageUpdate& update);
   void apply_exclusive(const PageUpdate& update, shm::ExclusiveGuard& guard);
-  std::uint64_t read_word_latched(Xid xid, Lsn& lsn);
+  void lead_group(shm::LwLock& latch, std::atomic<std::uint32_t>& head);
+  /// First and last LSN group that xids of one page, in rising order, belong to.
+  static GroupRange lsn_groups_of(std::span<const Xid> xids) noexcept {
+    return {static_cast<std::uint32_t>(xids.front().value % kXidsPerPage / 32),
+            static_cast<std::uint32_t>(xids.back().value % kXidsPerPage / 32)};
+  }
 
   TransactionStatusOptions options_;
   Slru slru_;
-  GroupHeader* group_ = nullptr;
+  GroupHead* group_heads_ = nullptr;
   GroupMember* members_ = nullptr;
 };
 

@@ -50,7 +50,8 @@ class XidAllocator {
   /// A new object id, never below kFirstNormalOid once the cluster is made; callers check that the catalog
   /// does not hold it already, since ids wrap after 2^32. Logs ahead in blocks.
   Oid allocate_oid();
-  Oid next_oid() const noexcept;
+  /// What a checkpoint must remember: with `exact` (at shutdown) the next id, else the end of the logged block.
+  Oid next_oid(bool exact) const noexcept;
   /// For the bootstrap, before anything is allocated.
   void set_next_oid(Oid oid) noexcept;
 
@@ -72,12 +73,13 @@ class XidAllocator {
     // Line 1: the spin lock protects writes of next_xid; anybody reads it.
     shm::SpinLock lock;
     std::atomic<std::uint64_t> next_xid{kFirstNormalXid.value};
-    /// The commit log has pages for all xids below. Written under `extension`, exclusive.
+    /// The commit log has pages for all xids below. Written by who holds `extending`.
     std::atomic<std::uint64_t> extended_until{0};
     /// next_xid of the checkpoint that recovery began from. Start-up only.
     std::uint64_t checkpoint_xid = kFirstNormalXid.value;
     // Line 2: rare.
-    alignas(kCacheLine) shm::LwLock extension{shm::Tranche::kXidGen};
+    /// 0, 1 while a process extends the commit log, 2 when others sleep on it; a futex.
+    alignas(kCacheLine) std::atomic<std::uint32_t> extending{0};
     shm::LwLock oid_latch{shm::Tranche::kXidGen};  // protects the two words below
     std::uint32_t next_oid = kFirstNormalOid.value;
     /// OIDs below next_oid + this need no new record.
