@@ -80,7 +80,8 @@ const ViewedRelation* AnalyzerAdapter::hold(RelationRef ref) {
   return &relations_.insert_or_assign(relation.oid, std::move(held)).first->second->view;
 }
 
-const ViewedRelation* AnalyzerAdapter::find_relation(std::string_view schema, std::string_view name, int table_lock) {
+const ViewedRelation* AnalyzerAdapter::find_relation(std::string_view schema, std::string_view name,
+                                                     int table_lock) {
   // Between the look-up and the lock somebody may drop or rename it: look again until both agree.
   Oid oid = catalog_.find_relation_oid(schema, name);
   while (oid != kInvalidOid) {
@@ -88,7 +89,8 @@ const ViewedRelation* AnalyzerAdapter::find_relation(std::string_view schema, st
     if (!before) return nullptr;
     if (table_lock > 0) {
       const Oid database = before->shared ? kInvalidOid : catalog_.eval().database;
-      const auto got = catalog_.transaction().locks().lock_relation(database, oid, static_cast<txn::LockMode>(table_lock));
+      const auto got =
+          catalog_.transaction().locks().lock_relation(database, oid, static_cast<txn::LockMode>(table_lock));
       if (got == txn::LockResult::kAcquired) catalog_.accept_invalidations();
     }
     const Oid again = catalog_.find_relation_oid(schema, name);
@@ -132,14 +134,16 @@ const ViewedType* AnalyzerAdapter::type(Oid oid) {
   return &view;
 }
 
-std::span<const ViewedFunction* const> AnalyzerAdapter::find_functions(std::string_view schema, std::string_view name) {
+std::span<const ViewedFunction* const> AnalyzerAdapter::find_functions(std::string_view schema,
+                                                                       std::string_view name) {
   if (!schema.empty() && schema != "pg_catalog") return {};
   return builtin_function_views(name);
 }
 
 const ViewedFunction* AnalyzerAdapter::function(Oid oid) { return builtin_function_view(oid); }
 
-std::span<const ViewedOperator* const> AnalyzerAdapter::find_operators(std::string_view schema, std::string_view name) {
+std::span<const ViewedOperator* const> AnalyzerAdapter::find_operators(std::string_view schema,
+                                                                       std::string_view name) {
   if (!schema.empty() && schema != "pg_catalog") return {};
   return builtin_operator_views(name);
 }
@@ -152,7 +156,9 @@ std::optional<ViewedCast> AnalyzerAdapter::find_cast(Oid source, Oid target) {
   return ViewedCast{cast->procedure, cast->context, cast->method};
 }
 
-SortOperators AnalyzerAdapter::sort_operators(Oid type_oid) { return builtin_sort_operators(type_oid, *this); }
+SortOperators AnalyzerAdapter::sort_operators(Oid type_oid) {
+  return builtin_sort_operators(type_oid, *this);
+}
 
 std::span<const OperatorFamilyEntry> AnalyzerAdapter::btree_memberships(Oid op_oid) {
   return builtin_btree_memberships(op_oid);

@@ -83,6 +83,11 @@ const BuiltinOperator* find_operator(std::string_view name, Oid left, Oid right)
   return nullptr;
 }
 
+const BuiltinAggregate* find_aggregate_facts(Oid procedure) {
+  const auto* found = std::ranges::lower_bound(kAggregates, procedure, {}, &BuiltinAggregate::procedure);
+  return found != std::end(kAggregates) && found->procedure == procedure ? found : nullptr;
+}
+
 const BuiltinCast* find_cast(Oid source, Oid target) {
   const auto key = [](const BuiltinCast& cast) { return std::tuple{cast.source, cast.target}; };
   const auto* found = std::ranges::lower_bound(kCasts, std::tuple{source, target}, {}, key);

@@ -101,6 +101,14 @@ struct BuiltinFamilyProc {
   Oid procedure;
 };
 
+struct BuiltinAggregate {
+  Oid procedure;
+  char kind;  // n normal, o ordered-set, h hypothetical-set
+  std::int16_t direct_args;
+  Oid transition_type;
+  Oid sort_operator;
+};
+
 struct BuiltinCollation {
   Oid oid;
   std::string_view name;
@@ -139,6 +147,8 @@ std::span<const BuiltinAccessMethod> builtin_access_methods();
 const BuiltinProc* find_proc(Oid oid);
 /// All of one name, implemented ones only.
 std::span<const BuiltinProc* const> find_procs(std::string_view name);
+/// Null when the procedure is no aggregate.
+const BuiltinAggregate* find_aggregate_facts(Oid procedure);
 const BuiltinOperator* find_operator(Oid oid);
 /// All of one name ("=", "||").
 std::span<const BuiltinOperator* const> find_operators(std::string_view name);

@@ -53,7 +53,8 @@ ViewedType view_of(const TypeInfo& info) {
   view.array = info.array;
   view.collation = info.collation;
   view.fixed_subscript = info.oid == kNameType || info.oid == kInt2VectorType || info.oid == kOidVectorType;
-  if (info.is_array() || info.oid == kInt2VectorType || info.oid == kOidVectorType) view.element = info.element;
+  if (info.is_array() || info.oid == kInt2VectorType || info.oid == kOidVectorType)
+    view.element = info.element;
   return view;
 }
 
@@ -80,7 +81,8 @@ struct Functions {
       view->arg_modes = proc.arg_modes;
       view->arg_names = proc.arg_names;
       if (proc.default_count > 0) {
-        defaults.push_back(std::make_unique<std::vector<std::string_view>>(split_defaults(proc.arg_defaults)));
+        defaults.push_back(
+            std::make_unique<std::vector<std::string_view>>(split_defaults(proc.arg_defaults)));
         view->defaults = *defaults.back();
       }
       if (proc.kind == 'a') {

@@ -8,7 +8,8 @@
 
 namespace pinwheel::sql {
 
-/// Built-in types, functions and operators in the shapes that analysis reads; made once per process, on first use.
+/// Built-in types, functions and operators in the shapes that analysis reads; made once per process, on first
+/// use.
 
 /// Null when not built in.
 const ViewedType* builtin_type_view(Oid oid);
