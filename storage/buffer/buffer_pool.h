@@ -7,6 +7,7 @@
 
 #include "base/ids.h"
 #include "shm/segment.h"
+#include "shm/statistics.h"
 #include "storage/buffer/buffer_ring.h"
 #include "storage/buffer/descriptor.h"
 #include "storage/buffer/page_guard.h"
@@ -112,9 +113,15 @@ class BufferPool {
   /// then cleans frames ahead of the clock.
   BgwriterRound run_bgwriter_once();
 
-  // ---- facts ----
+  // ---- facts and settings ----
 
   std::size_t frame_count() const noexcept { return frame_count_; }
+  /// Which counter this process's page writes add to (bgwriter, checkpointer).
+  void set_write_counter(shm::Counter counter) noexcept { write_counter_ = counter; }
+  /// How allocations wake the background writer when free frames run low.
+  void set_refill_waker(void (*waker)(void*), void* context) noexcept;
+  /// Setting bgwriter_lru_maxpages and the like may change at a reload.
+  BufferPoolOptions& options() noexcept { return options_; }
   /// Frames now on the freelist.
   std::size_t free_frames() const noexcept;
   const BufferDescriptor& descriptor(BufferId buffer) const noexcept { return descriptors_[buffer.value]; }
@@ -125,49 +132,56 @@ class BufferPool {
   template <LatchMode>
   friend class PageGuard;
   friend class Pin;
-  friend class BufferPoolTestPeer;
-
-  struct PinnedFrame {
-    BufferId buffer;
-    bool latched_shared;
-  };
 
   std::byte* frame(BufferId buffer) const noexcept { return frames_ + std::size_t{buffer.value} * kPageSize; }
-  BufferDescriptor& descriptor(BufferId buffer) noexcept { return descriptors_[buffer.value]; }
+  BufferDescriptor& at(BufferId buffer) const noexcept { return descriptors_[buffer.value]; }
 
-  bool try_pin_cached(const PageTag& tag, std::uint64_t extra, std::uint64_t forbidden,
-                      BufferId& buffer) noexcept;
-  BufferId pin_slow(const PageTag& tag, BufferRing* ring, ReadMode mode);
-  BufferId pin_any(const PageTag& tag, BufferRing* ring, ReadMode mode);
-  bool pin_existing(const PageTag& tag, std::uint32_t hash, BufferId& buffer) noexcept;
-  BufferId install(const PageTag& tag, BufferRing* ring, bool& found);
+  // buffer_pool.cc: finding and installing pages
+  BufferId pin_frame(const PageTag& tag, BufferRing* ring, ReadMode mode);
+  BufferId pin_cached(const PageTag& tag, std::uint32_t hash) noexcept;
+  bool try_pin(BufferId buffer, const PageTag& tag) noexcept;
+  BufferId install(const PageTag& tag, std::uint32_t hash, BufferRing* ring, bool& found);
   void load(BufferId buffer, const PageTag& tag, ReadMode mode);
-  BufferId take_victim(BufferRing* ring);
-  bool try_claim(BufferId buffer, bool from_ring) noexcept;
-  bool evict_claimed(BufferId buffer) noexcept;
-  void add_to_ring(BufferRing* ring, BufferId buffer) noexcept;
-  void release_unused_victim(BufferId buffer) noexcept;
-  bool start_io(BufferId buffer, bool for_input) noexcept;
-  void end_io(BufferId buffer, std::uint64_t set, std::uint64_t clear) noexcept;
-  bool write_back(BufferId buffer);
-  void write_pinned(BufferId buffer);
-  void drop_if(bool (*matches)(const PageTag&, const void*), const void* argument) noexcept;
-  void discard(BufferId buffer, const PageTag& tag) noexcept;
-  void flush_if(bool (*matches)(const PageTag&, const void*), const void* argument);
-  void unpin(BufferId buffer) noexcept;
   void pin_again(BufferId buffer) noexcept;
+  void unpin(BufferId buffer) noexcept;
 
-  void latch_shared_and_pin(BufferId buffer) noexcept;
+  // buffer_latch.cc: content latches and I/O waits
+  void latch_shared(BufferId buffer) noexcept;
   void latch_exclusive(BufferId buffer) noexcept;
+  bool try_latch_shared(BufferId buffer) noexcept;
   bool try_latch_exclusive(BufferId buffer) noexcept;
-  void latch_shared_slow(BufferId buffer, std::uint64_t extra) noexcept;
-  void latch_exclusive_slow(BufferId buffer) noexcept;
+  /// Gives up the latch, and `pins` pins in the same step.
   void unlatch_shared(BufferId buffer, std::uint64_t pins) noexcept;
   void unlatch_exclusive(BufferId buffer, std::uint64_t pins) noexcept;
-  void wait_for_latch(BufferDescriptor& d, std::uint64_t conflict) noexcept;
-  void wake_latch_waiters(BufferDescriptor& d) noexcept;
-  void wait_for_io(BufferDescriptor& d) noexcept;
+  bool start_io(BufferId buffer, bool for_input) noexcept;
+  void end_io(BufferId buffer, std::uint64_t set, std::uint64_t clear) noexcept;
+  void wait_for_io(BufferDescriptor& descriptor) noexcept;
   void set_dirty(BufferId buffer) noexcept;
+
+  // buffer_evict.cc: victims
+  BufferId take_victim(BufferRing* ring);
+  BufferId claim_from_ring(BufferRing& ring) noexcept;
+  bool clean_and_evict(BufferId buffer, BufferRing* ring);
+  bool evict_claimed(BufferId buffer) noexcept;
+  void free_victim(BufferId buffer) noexcept;
+
+  // buffer_flush.cc: write-back
+  /// Writes a pinned page if it is dirty. With `wait` false gives up (false) when its latch is taken.
+  bool write_pinned(BufferId buffer, bool wait);
+  template <class Matches>
+  void flush_matching(Matches matches);
+
+  // buffer_drop.cc
+  template <class Matches>
+  void drop_matching(Matches matches) noexcept;
+  void discard(BufferId buffer, const PageTag& tag) noexcept;
+  void discard_page(const PageTag& tag) noexcept;
+
+  // buffer_background.cc
+  std::size_t refill_freelist();
+  std::size_t clean_ahead();
+
+  struct Clean;  // what this process remembers between rounds of cleaning
 
   BufferDescriptor* descriptors_;
   std::byte* frames_;
@@ -178,6 +192,10 @@ class BufferPool {
   std::unique_ptr<MappingTable> mapping_;
   std::unique_ptr<ReplacementPolicy> policy_;
   std::unique_ptr<Freelist> freelist_;
+  std::unique_ptr<Clean> clean_;
+  /// The copy of a page that is being written: nobody parks during a write, so one serves all sessions.
+  std::unique_ptr<std::byte[]> write_copy_;
+  shm::Counter write_counter_ = shm::Counter::kBufferWritesByBackend;
 };
 
 }  // namespace pinwheel::storage
