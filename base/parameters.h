@@ -97,7 +97,6 @@ inline constexpr std::uint32_t kList = 1u << 1;           // a list separated by
 inline constexpr std::uint32_t kListQuoted = 1u << 2;     // ... of names that may need double quotes
 inline constexpr std::uint32_t kOctal = 1u << 3;          // shown as an octal number
 inline constexpr std::uint32_t kSuperuserOnly = 1u << 4;  // shown to superusers and pg_read_all_settings only
-inline constexpr std::uint32_t kNoReset = 1u << 5;        // RESET is an error
 inline constexpr std::uint32_t kNoResetAll = 1u << 6;     // RESET ALL leaves it
 inline constexpr std::uint32_t kNoShowAll = 1u << 7;      // SHOW ALL leaves it out
 inline constexpr std::uint32_t kNotInFile = 1u << 8;      // not allowed in configuration files

@@ -152,7 +152,6 @@ void ServerSettings::apply_file_item(const ConfigItem& item, bool reload, std::v
     }
     return;
   }
-  const std::string before = format_setting(parameter(*id), table_[*id], true);
   if (assign(*id, item.value, SettingSource::kConfigurationFile)) {
     changed.push_back(*id);
     if (reload)

@@ -311,7 +311,6 @@ void SessionSettings::reset(std::string_view name, SetScope scope, SetAuthority 
     return;
   }
   const Parameter& row = parameter(*id);
-  if (row.has(parameter_flag::kNoReset)) throw_unchangeable(row, " cannot be reset");
   check_permitted(row, SettingSource::kSession, authority);
   Entry& entry = entry_for(*id);
   put(entry, initial_value(entry), scope);
@@ -321,7 +320,7 @@ void SessionSettings::reset_all() {
   for (const auto& entry : entries_) {
     if (entry->id != param::kCount) {
       const Parameter& row = parameter(entry->id);
-      if (row.has(parameter_flag::kNoResetAll) || row.has(parameter_flag::kNoReset)) continue;
+      if (row.has(parameter_flag::kNoResetAll)) continue;
       if (row.context != ParameterContext::kUser && row.context != ParameterContext::kSuperuser) continue;
     }
     if (entry->current.source != SettingSource::kSession) continue;

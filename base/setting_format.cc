@@ -45,6 +45,7 @@ BaseUnit base_unit(ParameterUnit unit) noexcept {
 }
 
 std::string print_real(double value) {
+  if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
   char text[32];
   std::snprintf(text, sizeof text, "%g", value);
   return text;

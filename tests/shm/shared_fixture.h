@@ -27,7 +27,7 @@ class SharedFixture {
     for (std::size_t i = 0; i < processes_table.capacity(); ++i) {
       ::close(processes_table.slot(shm::ProcessIndex{static_cast<std::uint16_t>(i)}).event_fd);
     }
-    shm::self_process = {};
+    shm::detach_self();
   }
 
   template <class T>
