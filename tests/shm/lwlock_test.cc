@@ -16,6 +16,8 @@ struct Shared {
   // Protected by `spin`.
   std::uint64_t spun = 0;
   std::atomic<std::uint32_t> ready{0};
+  std::atomic<std::uint32_t> held{0};
+  std::atomic<std::uint32_t> let_go{0};
 };
 
 }  // namespace
@@ -90,7 +92,13 @@ TEST_CASE("sleeping sharers are all let in after one exclusive release", "[shm][
   test::SharedFixture fixture{sizeof(Shared)};
   Shared* shared = ::new (fixture.scratch<void>()) Shared;
   constexpr std::uint32_t kSharers = 6;
-  shared->lock.lock_exclusive();
+  fixture.start([=](ProcessIndex) {
+    const ExclusiveGuard guard{shared->lock};
+    shared->held.store(1);
+    while (shared->let_go.load() == 0) ::sched_yield();
+    return 0;
+  });
+  while (shared->held.load() == 0) ::sched_yield();
   for (std::uint32_t p = 0; p < kSharers; ++p) {
     fixture.start([=](ProcessIndex) {
       const SharedGuard guard{shared->lock};
@@ -102,7 +110,7 @@ TEST_CASE("sleeping sharers are all let in after one exclusive release", "[shm][
   }
   // Long enough for most to be asleep; the outcome must not depend on it.
   ::usleep(20'000);
-  shared->lock.unlock_exclusive();
+  shared->let_go.store(1);
   CHECK(fixture.join() == 0);
 }
 
