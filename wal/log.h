@@ -178,7 +178,7 @@ class Log {
   void start_new();
   /// In the startup process after replay, or after reading a clean shutdown's checkpoint: clears the log
   /// beyond `end`, reads the last partial block into the buffers and allows insertion from `end` on. `redo`
-  /// is the redo point in force.
+  /// is the redo point in force. After a clean shutdown nothing can stand beyond `end`: that look is saved.
   void start_after_recovery(Lsn end, Lsn redo, bool clean_shutdown = false);
   bool in_recovery() const noexcept;
 

@@ -16,7 +16,7 @@ using SegmentNumber = std::uint64_t;
 
 /// First bytes of a segment file; the header block is zero after it.
 struct SegmentHeader {
-  static constexpr std::uint64_t kMagic = 0x3147455345574C50;
+  static constexpr std::uint64_t kMagic = 0x3147534C41575750;  // "PWWALSG1"
   static constexpr std::uint32_t kVersion = 1;
 
   std::uint64_t magic;

@@ -226,6 +226,31 @@ TEST_CASE("segment names are PostgreSQL's", "[wal][segment]") {
   CHECK(parse_lsn("1/123456789") == std::nullopt);
 }
 
+TEST_CASE("a segment file's header stands where the format document says, and damage to it is refused",
+          "[wal][segment][format]") {
+  TemporaryDirectory directory;
+  make_directory(directory.path() + "/pg_wal");
+  SegmentFiles files{directory.path(), 64u << 10, 0x0102030405060708};
+  REQUIRE(files.create(3));
+  CHECK_FALSE(files.create(3));
+  const std::string path = files.path_of(3);
+  const std::string bytes = read_file(path);
+  CHECK(bytes.size() == kSegmentHeaderBytes + (64u << 10));
+  CHECK(bytes.substr(0, 8) == "PWWALSG1");
+  CHECK(load<std::uint32_t>(bytes.data() + 8) == 1);
+  CHECK(load<std::uint32_t>(bytes.data() + 12) == 64u << 10);
+  CHECK(load<std::uint64_t>(bytes.data() + 16) == 3);
+  CHECK(load<std::uint64_t>(bytes.data() + 24) == 0x0102030405060708);
+  CHECK(bytes.find_first_not_of('\0', 36) == std::string::npos);
+  CHECK(files.open_for_read(3).has_value());
+  for (std::size_t at = 0; at < 36; ++at) {
+    std::string bad = bytes;
+    bad[at] = static_cast<char>(bad[at] ^ 0x10);
+    write_file_durably(path, bad);
+    CHECK_FALSE(files.open_for_read(3).has_value());
+  }
+}
+
 TEST_CASE("wal_buffers is chosen from shared_buffers unless it is set", "[wal][log]") {
   CHECK(choose_buffer_pages(-1, 16384, 16u << 20) == 512);
   CHECK(choose_buffer_pages(-1, 1'000'000, 16u << 20) == 2048);
