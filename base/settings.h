@@ -201,6 +201,8 @@ class SessionSettings final : public Settings {
   /// After the server's settings were read again: takes over what this session has not set itself.
   /// `changed` is what ServerSettings::load_files returned.
   void follow_server(std::span<const param::Id> changed);
+  /// The same without knowing what changed: runs all assign hooks of what this session has not set.
+  void follow_server() { follow_server(parameters_by_name()); }
 
   /// Parameters with kReport whose value changed since the last call: what ParameterStatus must tell.
   std::vector<std::pair<std::string, std::string>> take_reports();

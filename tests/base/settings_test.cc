@@ -196,8 +196,15 @@ TEST_CASE("a configuration file sets, reload follows it, sessions follow the ser
 
   CHECK(load("work_mem = 5MB\nfsync = maybe\n", true).empty());  // one bad line: nothing changes
   CHECK(server.get_int(param::kWorkMem) == 3072);
-  load("fsync = off\n", true);
+  load("fsync = off\napplication_name = x\n", true);
   CHECK(server.show(param::kWorkMem) == "4MB");  // no longer in the file
+  (void)changed.all_reports();
+  load("fsync = off\napplication_name = y\n", true);
+  for (SessionSettings* session : {&untouched, &changed}) session->follow_server();
+  CHECK(untouched.show(param::kWorkMem) == "4MB");
+  CHECK(changed.show(param::kWorkMem) == "9MB");
+  CHECK(changed.take_reports() ==
+        std::vector<std::pair<std::string, std::string>>{{"application_name", "y"}});
 }
 
 TEST_CASE("at start an error in a file names the file and the line", "[base][settings][config]") {
