@@ -8,6 +8,7 @@
 #include "clog/xid_allocator.h"
 #include "sql/catalog/catalog_index.h"
 #include "sql/types/type_info.h"
+#include "storage/heap/heap_fetch.h"
 #include "storage/heap/heap_scan.h"
 #include "storage/heap/toaster.h"
 #include "storage/storage.h"
