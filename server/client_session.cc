@@ -106,13 +106,12 @@ void ClientSession::open_session(const protocol::StartupPacket& packet) {
   if (packet.replication) {
     throw SqlError{sqlstate::kFeatureNotSupported, "replication connections are not supported"}.fatal();
   }
-  const bool superuser_name = backend_.is_superuser_name(packet.user);
-  const auto reserved = superuser_name ? 0 : backend_.settings().get_int(param::kSuperuserReservedConnections);
-  const shm::SessionIndex index = backend_.acquire_slot(static_cast<std::size_t>(reserved));
+  const shm::SessionIndex index = backend_.acquire_slot();
   if (index == shm::kNoSession) {
     throw SqlError{sqlstate::kTooManyConnections, "sorry, too many clients already"}.fatal();
   }
   bind_slot(index, &backend_.sessions().slot(index));
+  backend_.name_session(slot(), index);
   authenticate(packet);
   sql::SessionIdentity identity;
   identity.user = packet.user;
@@ -125,6 +124,13 @@ void ClientSession::open_session(const protocol::StartupPacket& packet) {
     activity.set_client_address(socket_.peer().address);
   }
   session_ = std::make_unique<sql::Session>(backend_.services(), std::move(identity), *this, *this, packet.settings);
+  const auto reserved = static_cast<std::size_t>(backend_.settings().get_int(param::kSuperuserReservedConnections));
+  const shm::SessionTable& sessions = backend_.sessions();
+  if (!session_->is_superuser() && sessions.clients_in_use() + reserved > sessions.client_capacity()) {
+    throw SqlError{sqlstate::kTooManyConnections,
+                   "remaining connection slots are reserved for non-replication superuser connections"}
+        .fatal();
+  }
   encoder_ = std::make_unique<RowEncoder>(
       out_, session_->eval(), [](void* owner) { static_cast<ClientSession*>(owner)->flush_if_full(); }, this);
 }
@@ -165,6 +171,10 @@ bool ClientSession::serve_one() {
   if (!socket_.frame_buffered(/*startup=*/false)) {
     if (!flush()) return false;
     session_->become_idle();
+    if (reload_pending_) {
+      reload_pending_ = false;
+      session_->settings_reloaded();
+    }
   }
   switch (socket_.read_frame(frame, /*startup=*/false)) {
     case ClientSocket::ReadResult::kClosed:
@@ -396,7 +406,7 @@ void ClientSession::close_session() {
   if (session_index() != shm::kNoSession) {
     const shm::SessionIndex index = session_index();
     bind_slot(shm::kNoSession, nullptr);
-    backend_.release_slot(index);
+    backend_.release_slot(*this, index);
   }
 }
 

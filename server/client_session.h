@@ -23,6 +23,9 @@ class ClientSession final : public Fiber, public sql::Client {
   ClientSession(BackendProcess& backend, int fd);
   ~ClientSession() override;
 
+  /// The configuration files were read again: acted on between statements.
+  void note_reload() { reload_pending_ = true; }
+
   // sql::Client
   void row_description(std::span<const sql::ResultColumn> columns, sql::Formats formats) override;
   void parameter_description(std::span<const Oid> types) override;
@@ -80,6 +83,7 @@ class ClientSession final : public Fiber, public sql::Client {
   bool skip_to_sync_ = false;
   bool awaiting_ready_ = false;
   bool done_ = false;
+  bool reload_pending_ = false;
   std::vector<sql::BindValue> bind_values_;
   std::vector<std::int16_t> parameter_formats_, result_formats_;
 };

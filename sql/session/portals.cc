@@ -323,7 +323,7 @@ void Session::execute(std::string_view portal_name, std::int32_t max_rows) {
   const std::vector<std::int16_t> formats = portal.result_formats;  // a COMMIT closes the portal
   const AnalyzedStatement analyzed = analyze(session.analyze_context(session.statement_arena),
                                              statement->parsed->statements()[0], statement->parsed->text());
-  session.run_utility(*analyzed.query->utility, analyzed.text, /*several=*/false, formats);
+  session.run_utility(*analyzed.query->utility, analyzed.text, /*several=*/false, {formats, /*describe=*/false});
 }
 
 void Session::close_statement(std::string_view name) {

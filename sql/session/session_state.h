@@ -23,6 +23,12 @@ namespace pinwheel::sql {
 class SessionHooks;
 class SessionCatalog;
 
+/// How results go out.
+struct ResultMode {
+  Formats formats;
+  bool describe = true;  ///< send RowDescription first: the simple protocol
+};
+
 /// Everything of one connection's SQL side. Private to sql/session; only its session's fiber touches it.
 ///
 /// Statement flow (statement_runner.cc): parse, then for each statement: ensure a transaction, analyze, lock, plan or find
@@ -68,15 +74,14 @@ struct SessionState {
   /// Locks what the plan needs and checks that it still holds; null when it must be made anew.
   bool plan_holds(const SharedPlan& plan);
   PlanRef make_plan(const Query& query, std::span<const Oid> parameter_types, bool is_cursor = false);
-  void run_plan(const PlanRef& plan, const Datum* parameters, const bool* nulls, int count, Formats formats,
-                bool describe);
+  void run_plan(const PlanRef& plan, const Datum* parameters, const bool* nulls, int count, const ResultMode& mode);
   bool run_lifted(std::string_view text);
   void require_not_failed(bool allowed) const;
   void set_key(std::string_view text, std::span<const Oid> types);
   bool may_share_plans() const;
 
   // ---- utilities.cc ----
-  void run_utility(const Utility& utility, std::string_view text, bool several, Formats formats);
+  void run_utility(const Utility& utility, std::string_view text, bool several, const ResultMode& mode);
   std::vector<ResultColumn> describe_utility(const Utility& utility, Arena& arena);
   std::uint64_t run_query(const Query& query, RowReceiver& receiver, std::span<const Oid> types = {});
 
@@ -93,12 +98,13 @@ struct SessionState {
 
   // ---- cursors.cc ----
   void declare_cursor(const DeclareCursorUtility& utility);
-  void fetch(const FetchUtility& utility, Formats formats);
+  void fetch(const FetchUtility& utility, const ResultMode& mode);
   void close_cursor(const CloseUtility& utility);
+  std::string text_of_cursor(const DeclareCursorUtility& utility) const;
   void fill_cursor(Portal& portal, std::int64_t wanted_rows);
 
   // ---- explain.cc ----
-  void explain(const ExplainUtility& utility, Formats formats);
+  void explain(const ExplainUtility& utility, const ResultMode& mode);
 
   AnalyzeContext analyze_context(Arena& arena);
   SetAuthority authority() const { return {superuser}; }

@@ -118,8 +118,8 @@ PlanRef SessionState::make_plan(const Query& query, std::span<const Oid> paramet
   return plan;
 }
 
-void SessionState::run_plan(const PlanRef& plan, const Datum* parameters, const bool* nulls, int count, Formats formats,
-                            bool describe) {
+void SessionState::run_plan(const PlanRef& plan, const Datum* parameters, const bool* nulls, int count,
+                            const ResultMode& mode) {
   CachedPlan& cached = plan->plan;
   txn::SnapshotHandle snapshot = transaction.take_snapshot();
   execution.snapshot = snapshot.get();
@@ -132,8 +132,8 @@ void SessionState::run_plan(const PlanRef& plan, const Datum* parameters, const 
   NullReceiver nobody;
   RowReceiver* receiver = &nobody;
   if (cached.returns_rows) {
-    if (describe) client.row_description(cached.columns, formats);
-    receiver = &client.rows(cached.columns, formats);
+    if (mode.describe) client.row_description(cached.columns, mode.formats);
+    receiver = &client.rows(cached.columns, mode.formats);
   }
   std::uint64_t processed = 0;
   {
@@ -192,7 +192,7 @@ bool SessionState::run_lifted(std::string_view text) {
       throw;
     }
   }
-  run_plan(plan, values, nulls, static_cast<int>(types.size()), {}, /*describe=*/true);
+  run_plan(plan, values, nulls, static_cast<int>(types.size()), {});
   return true;
 }
 
@@ -209,7 +209,7 @@ void SessionState::run_statement(const RawStatement& raw, std::string_view whole
   if (share) {
     set_key(raw.text, {});
     if (PlanRef plan = services.plans.find(key_buffer); plan && plan_holds(*plan)) {
-      return run_plan(plan, nullptr, nullptr, 0, {}, /*describe=*/true);
+      return run_plan(plan, nullptr, nullptr, 0, {});
     }
   }
   auto shared = std::make_unique<SharedPlan>();
@@ -223,7 +223,7 @@ void SessionState::run_statement(const RawStatement& raw, std::string_view whole
     set_key(raw.text, {});
     services.plans.insert(key_buffer, plan);
   }
-  run_plan(plan, nullptr, nullptr, 0, {}, /*describe=*/true);
+  run_plan(plan, nullptr, nullptr, 0, {});
 }
 
 std::uint64_t SessionState::run_query(const Query& query, RowReceiver& receiver, std::span<const Oid> types) {

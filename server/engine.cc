@@ -1,0 +1,48 @@
+#include "server/engine.h"
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/parameters.h"
+#include "storage/redo.h"
+
+namespace pinwheel::server {
+
+/// What commits and aborts drop, dropped by storage.
+class Engine::Dropper final : public txn::FileDropper {
+ public:
+  explicit Dropper(storage::Storage& storage) : storage_{storage} {}
+  void drop_files(std::span<const FileId> files) noexcept override {
+    for (const FileId file : files) {
+      try {
+        storage::drop_relation_now(storage_, file);
+      } catch (const std::exception& error) {
+        log_text(LogLevel::kWarning, error.what());  // garbage on disk, no damage
+      }
+    }
+  }
+
+ private:
+  storage::Storage& storage_;
+};
+
+Engine::Engine(const SharedState& shared, const ServerSettings& settings)
+    : log{shared.segment(), shared.options().log, &shared.processes(), &shared.sessions()},
+      clog{shared.segment(), shared.options().clog, log},
+      storage{shared.segment(), shared.options().storage, log},
+      transactions{shared.segment(), shared.options().transactions, log, clog, shared.processes(), shared.sessions()},
+      locks{shared.segment(), shared.processes(), shared.sessions(), transactions.running()},
+      invalidations{shared.segment()},
+      catalog_services{storage, clog.xids, transactions, locks, relations, invalidations},
+      dropper_{std::make_unique<Dropper>(storage)} {
+  transactions.set_file_dropper(dropper_.get());
+  apply_settings(settings);
+}
+
+Engine::~Engine() = default;
+
+void Engine::apply_settings(const ServerSettings& settings) {
+  log.settings() = make_log_settings(settings);
+  set_sync_enabled(settings.get_bool(param::kFsync));
+}
+
+}  // namespace pinwheel::server

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+
+#include "base/settings.h"
+#include "clog/transaction_status.h"
+#include "storage/storage.h"
+#include "txn/lock_manager.h"
+#include "txn/transaction_manager.h"
+#include "wal/control_file.h"
+#include "wal/log.h"
+
+namespace pinwheel::server {
+
+/// The settings and the control file, turned into each room's own options. Fixed while the segment lives.
+struct EngineOptions {
+  std::string data_directory;
+  std::size_t process_capacity = 0;
+  std::size_t client_capacity = 0;
+  std::size_t background_sessions = 0;
+  wal::LogOptions log;
+  clog::TransactionStatusOptions clog;
+  storage::StorageOptions storage;
+  txn::TransactionManagerOptions transactions;
+  txn::LockManagerOptions locks;
+};
+
+EngineOptions make_engine_options(const ServerSettings& settings, const std::string& data_directory,
+                                  const wal::ControlData& control);
+
+/// Settings of the log that a reload may change.
+wal::LogSettings make_log_settings(const Settings& settings);
+
+}  // namespace pinwheel::server

@@ -1,0 +1,189 @@
+#include "sql/session/session.h"
+
+#include "base/clock.h"
+#include "base/parameters.h"
+#include "base/sqlstate.h"
+#include "sql/session/session_catalog.h"
+#include "sql/session/session_state.h"
+#include "txn/transaction_manager.h"
+
+namespace pinwheel::sql {
+
+/// What the session does at its transaction's turns: the catalogs' overlay, settings, portals.
+class SessionHooks final : public txn::TransactionHooks {
+ public:
+  explicit SessionHooks(SessionState& session) : session_{session} {}
+
+  std::span<const std::byte> commit_payload() override { return session_.catalog.commit_payload(); }
+  void after_commit() noexcept override {
+    session_.catalog.publish_changes();
+    session_.catalog.end_transaction();
+  }
+  void after_abort() noexcept override { session_.catalog.end_transaction(); }
+  void begin_subtransaction(int) override { session_.settings.begin_nest(); }
+  void commit_subtransaction(int) noexcept override { session_.settings.end_nest(/*commit=*/true); }
+  void abort_subtransaction(int level) noexcept override {
+    session_.settings.end_nest(/*commit=*/false);
+    session_.catalog.rollback_to_savepoint();
+    std::erase_if(session_.portals, [level](const auto& item) { return item.second->nest_level >= level; });
+  }
+
+ private:
+  SessionState& session_;
+};
+
+SessionState::SessionState(SessionServices& services_given, SessionIdentity identity_given, shm::Parker& parker_given,
+                           Client& client_given)
+    : services{services_given},
+      identity{std::move(identity_given)},
+      parker{parker_given},
+      client{client_given},
+      slot{services.sessions.slot(identity.index)},
+      settings{services.settings, this},
+      transaction{services.catalog.transactions, services.catalog.locks, identity.index, parker},
+      catalog{services.catalog, eval, transaction},
+      helpers{std::make_unique<SessionCatalog>(catalog)},
+      hooks{std::make_unique<SessionHooks>(*this)},
+      execution{services.catalog.buffers, services.catalog.log, services.catalog.transactions, services.catalog.locks,
+                parker, transaction, eval, catalog} {
+  transaction.add_hooks(*hooks);
+  execution.budget = &budget;
+}
+
+SessionState::~SessionState() = default;
+
+namespace {
+
+/// Applies every hook once, so that EvalContext and friends start from the settings in force.
+void apply_all_settings(SessionState& state) {
+  for (const param::Id id : {param::kDateStyle, param::kTimeZone, param::kIntervalStyle, param::kByteaOutput,
+                             param::kExtraFloatDigits, param::kSearchPath, param::kApplicationName, param::kLockTimeout}) {
+    if (const auto assign = parameter_hooks(id).assign) assign(&state, id);
+  }
+}
+
+}  // namespace
+
+Session::Session(SessionServices& services, SessionIdentity identity, shm::Parker& parker, Client& client,
+                 std::span<const std::pair<std::string, std::string>> startup_settings)
+    : state_{std::make_unique<SessionState>(services, std::move(identity), parker, client)} {
+  SessionState& state = *state_;
+  state.eval.statement_timestamp = wall_clock_us();
+  state.eval.backend_pid = state.identity.backend_pid;
+  state.block.ensure_transaction();
+  const auto role = state.catalog.find_role(state.identity.user);
+  if (!role) {
+    throw SqlError{sqlstate::kInvalidAuthorizationSpecification, "role \"" + state.identity.user + "\" does not exist"}.fatal();
+  }
+  if (!role->can_login) {
+    throw SqlError{sqlstate::kInvalidAuthorizationSpecification,
+                   "role \"" + state.identity.user + "\" is not permitted to log in"}
+        .fatal();
+  }
+  const auto database = state.catalog.find_database(state.identity.database);
+  if (!database) {
+    throw SqlError{sqlstate::kInvalidCatalogName, "database \"" + state.identity.database + "\" does not exist"}.fatal();
+  }
+  if (!database->allow_connections) {
+    throw SqlError{sqlstate::kObjectNotInPrerequisiteState,
+                   "database \"" + state.identity.database + "\" is not currently accepting connections"}
+        .fatal();
+  }
+  state.eval.user = role->oid;
+  state.eval.user_name = state.eval.session_user_name = role->name;
+  state.eval.database = database->oid;
+  state.eval.database_name = database->name;
+  state.superuser = role->superuser;
+  state.transaction.locks().set_database(database->oid);
+  state.settings.set_internal(param::kIsSuperuser, role->superuser ? "on" : "off");
+  state.settings.set_internal(param::kSessionAuthorization, role->name);
+  apply_all_settings(state);
+  for (const auto& [name, value] : startup_settings) {
+    state.settings.set_initial(name, value, SettingSource::kClient, state.authority());
+  }
+  state.block.end_implicit();
+  shm::ActivityWriter activity{state.slot};
+  activity->session_start_us = state.eval.statement_timestamp;
+  activity->database = database->oid;
+  activity->user = role->oid;
+  activity->state = shm::ActivityState::kIdle;
+  activity.set_application_name(state.eval.application_name);
+}
+
+Session::~Session() = default;
+
+void Session::simple_query(std::string_view text) {
+  SessionState& state = *state_;
+  state.start_message(text, /*new_statement_time=*/true);
+  state.statement_arena.reset();
+  // The unnamed statement and portal do not survive a simple query.
+  if (const auto at = state.statements.find(""); at != state.statements.end()) close_statement("");
+  close_portal("");
+  if (state.run_lifted(text)) {
+    state.block.end_implicit();
+    return;
+  }
+  const ParsedText parsed = sql::parse(text);
+  if (parsed.statements().empty()) {
+    state.client.empty_query();
+    state.block.end_implicit();
+    return;
+  }
+  const bool several = parsed.statements().size() > 1;
+  for (std::size_t i = 0; i < parsed.statements().size(); ++i) {
+    if (i > 0) {
+      state.statement_arena.reset();
+      state.helpers->reset();
+    }
+    state.run_statement(parsed.statements()[i], parsed.text(), several);
+    // A string of several statements is one transaction, unless it contains BEGIN or COMMIT.
+    if (i + 1 == parsed.statements().size()) state.block.end_implicit();
+  }
+  state.helpers->reset();
+}
+
+void Session::handle_error() noexcept {
+  SessionState& state = *state_;
+  state.block.on_error();
+  state.helpers->reset();
+  state.execution.snapshot = nullptr;
+  state.slot.interrupts.fetch_and(~shm::kCancellingInterrupts, std::memory_order_relaxed);
+}
+
+char Session::transaction_status() const noexcept { return state_->block.status(); }
+
+void Session::become_idle() {
+  SessionState& state = *state_;
+  if (state.is_idle) return;
+  state.is_idle = true;
+  if (state.statement_timer_armed) {
+    state.services.server.set_timer_statement(Deadline::never());
+    state.statement_timer_armed = false;
+  }
+  if (state.block.in_block()) {
+    const std::int64_t timeout_ms = state.settings.get_int(param::kIdleInTransactionSessionTimeout);
+    if (timeout_ms > 0) state.services.server.set_timer_idle_in_transaction(Deadline::after_ms(timeout_ms));
+  }
+  if (!state.settings.get_bool(param::kTrackActivities)) return;
+  shm::ActivityWriter activity{state.slot};
+  activity->state = state.block.failed()     ? shm::ActivityState::kIdleInTransactionAborted
+                    : state.block.in_block() ? shm::ActivityState::kIdleInTransaction
+                                             : shm::ActivityState::kIdle;
+  activity->state_change_us = state.eval.statement_timestamp;
+}
+
+void Session::settings_reloaded() { state_->settings.follow_server(); }
+
+void Session::end() noexcept {
+  SessionState& state = *state_;
+  state.block.abort_all();
+  state.portals.clear();
+  state.statements.clear();
+  state.transaction.locks().release_everything();
+}
+
+SessionSettings& Session::settings() noexcept { return state_->settings; }
+EvalContext& Session::eval() noexcept { return state_->eval; }
+bool Session::is_superuser() const noexcept { return state_->superuser; }
+
+}  // namespace pinwheel::sql

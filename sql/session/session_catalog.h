@@ -1,0 +1,21 @@
+#pragma once
+
+#include "sql/catalog/analyzer_adapter.h"
+#include "sql/catalog/catalog.h"
+
+namespace pinwheel::sql {
+
+/// A session's helpers over its Catalog: what analysis sees, what functions ask, and how external values are read.
+class SessionCatalog {
+ public:
+  explicit SessionCatalog(Catalog& catalog) : analyzer_{catalog} {}
+
+  AnalyzerCatalog& analyzer_view() { return analyzer_; }
+  /// Between statements: drops what the last one was shown.
+  void reset() { analyzer_.reset(); }
+
+ private:
+  AnalyzerAdapter analyzer_;
+};
+
+}  // namespace pinwheel::sql
