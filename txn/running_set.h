@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "base/ids.h"
-#include "clog/subtransactions.h"
-#include "clog/xid_allocator.h"
+#include "clog/clog.h"
 #include "shm/lwlock.h"
 #include "shm/parking.h"
 #include "shm/segment.h"
@@ -36,10 +35,12 @@ class RunningSet {
  public:
   static void declare(shm::RegionBuilder& builder, std::size_t session_capacity);
   RunningSet(const shm::Segment& segment, const shm::ProcessTable& processes,
-             const shm::SessionTable& sessions, clog::XidAllocator& xids,
-             clog::Subtransactions& subtransactions);
+             const shm::SessionTable& sessions, clog::Clog& clog);
 
   // ---- Owner of a slot ----
+
+  /// Makes the session's slot part of scans. Once per session object, before anything else here.
+  void open_slot(shm::SessionIndex session) noexcept;
 
   /// Gives the session's transaction its xid and shows it as running, in one step for all observers.
   Xid start_xid(shm::SessionIndex session);
@@ -53,7 +54,10 @@ class RunningSet {
   bool subxids_overflowed(shm::SessionIndex session) const noexcept;
 
   void set_virtual_xid(shm::SessionIndex session, std::uint64_t local) noexcept;
+  /// Protects all versions that a snapshot with this xmin (or later) sees; kInvalidXid = none. Raising or
+  /// clearing needs no fence, setting it from none does and has one: see txn/README.md.
   void publish_xmin(shm::SessionIndex session, Xid xmin) noexcept;
+  void raise_xmin(shm::SessionIndex session, Xid xmin) noexcept;
   Xid published_xmin(shm::SessionIndex session) const noexcept;
 
   /// Brackets the time from before the commit record is inserted until the status is set, see
@@ -63,11 +67,15 @@ class RunningSet {
 
   // ---- Everybody ----
 
+  /// Says which transactions had ended when something was looked at. Equal stamps: none has ended between.
+  using Stamp = std::uint64_t;
+  static constexpr Stamp kNoStamp = ~std::uint64_t{0};
+  Stamp stamp() const noexcept;
+
   /// Finds what is complete now: fills `snapshot` but for `running` and `command`, and `running` with the
-  /// sorted xids. Returns the completion count that the snapshot belongs to. Leaves out `self`.
-  std::uint64_t build(shm::SessionIndex self, Snapshot& snapshot, std::vector<Xid>& running);
-  /// Moves whenever a transaction with an xid has ended. One load.
-  std::uint64_t completions() const noexcept;
+  /// sorted xids. Returns the stamp at which the snapshot may be used again (kNoStamp if never). Leaves out
+  /// `self`, whose xmin must be published, with any value not above the result's.
+  Stamp build(shm::SessionIndex self, Snapshot& snapshot, std::vector<Xid>& running);
 
   /// True while `xid`, top or sub, belongs to a transaction that has not left. Ask before its status.
   bool is_running(Xid xid) { return owner_of(xid) != shm::kNoSession; }
@@ -83,9 +91,8 @@ class RunningSet {
 
   // ---- Waiting for an end (rules in txn/README.md) ----
 
-  enum class WaitEnd : std::uint8_t { kOver, kTimeout, kCancelled, kTerminated };
   /// Registers `waiter` for the end of `xid`; false when it is over already (nothing registered).
-  bool enqueue_waiter(Xid xid, shm::SessionIndex waiter) noexcept;
+  bool enqueue_waiter(Xid xid, shm::SessionIndex waiter);
   /// Takes `waiter` off whatever it waits for. Idempotent; the waiter calls it when it has woken.
   void dequeue_waiter(shm::SessionIndex waiter) noexcept;
   /// What `waiter` waits for and whom; session kNoSession when it waits for no transaction.
@@ -115,27 +122,27 @@ class RunningSet {
   struct Slot;
   struct Header;
 
-  bool read_slot(std::uint32_t index, Xid own_skip, Snapshot& snapshot, std::vector<Xid>& running) const;
-  void scan(shm::SessionIndex self, Snapshot& snapshot, std::vector<Xid>& running) const;
+  bool scan(shm::SessionIndex self, Snapshot& snapshot, std::vector<Xid>& running) const;
+  Stamp build_gated(shm::SessionIndex self, Snapshot& snapshot, std::vector<Xid>& running);
   void begin_finish() noexcept;
   void wake_waiters(Slot& slot) noexcept;
   void note_in_directory(Xid xid, shm::SessionIndex session) noexcept;
-  bool runs_in_slot(const Slot& slot, Xid xid) const noexcept;
+  bool runs_in_slot(std::uint32_t index, Xid xid);
+  shm::SessionIndex search_owner(Xid xid);
+  std::uint32_t slot_limit() const noexcept;
 
   Header* header_;
-  std::atomic<std::uint64_t>* xids_;       // dense; written by the owner of the slot, read by all
-  std::atomic<std::uint64_t>* xmins_;      // one line each would waste scans: owner writes, horizons read
-  std::atomic<std::uint64_t>* directory_;  // xid modulo its size -> slot that was given the xid
+  std::atomic<std::uint64_t>* xids_;       // dense, for scans; written by the owner of the slot, read by all
+  std::atomic<std::uint64_t>* directory_;  // xid modulo its size -> xid << 16 | slot that was given it
   Slot* slots_;
   std::size_t capacity_;
   std::uint64_t directory_mask_;
   const shm::ProcessTable& processes_;
   const shm::SessionTable& sessions_;
-  clog::XidAllocator& xids_given_;
-  clog::Subtransactions& subtransactions_;
-  // This process's last horizon and the completion count it was computed at.
+  clog::Clog& clog_;
+  // This process's last horizon and when it was computed.
   Xid horizon_{kFirstNormalXid};
-  std::uint64_t horizon_completions_ = ~std::uint64_t{0};
+  Stamp horizon_stamp_ = kNoStamp;
 };
 
 }  // namespace pinwheel::txn

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/ids.h"
@@ -93,25 +94,39 @@ class SessionLocks {
   struct Held {
     LockTag tag;
     LockMode mode;
-    std::int8_t fast_path = -1;  // index of the fast-path entry, -1 = in the shared table
+    std::int8_t fast_path = -1;  // fast-path entry that may hold it, -1 = it is in the shared table
     std::uint32_t hash = 0;
     std::uint32_t transaction_count = 0;
     std::uint32_t session_count = 0;
-    int first_level = 0;  // level of the first transaction use still counted
+    int first_level = 0;  // lowest level that a transaction use belongs to
   };
+  struct Key {
+    LockTag tag;
+    LockMode mode;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  struct KeyHash {
+    std::size_t operator()(const Key& key) const noexcept;
+  };
+  enum class FastPath : std::uint8_t { kTaken, kNotPossible, kTransferred };
 
   Held* find(const LockTag& tag, LockMode mode) noexcept;
+  void add_use(Held& held, LockOwner owner) noexcept;
   void remember(const LockTag& tag, LockMode mode, std::uint32_t hash, int fast_path, LockOwner owner);
+  void release(const Held& held) noexcept;
   void forget(std::size_t at) noexcept;
-  void release_shared(const Held& held) noexcept;
-  int try_fast_path(const LockTag& tag, LockMode mode, std::uint32_t hash) noexcept;
+  template <class Keep>
+  void release_transaction_uses(Keep keep) noexcept;
+
+  FastPath take_fast_path(const LockTag& tag, LockMode mode, std::uint32_t hash, int& entry) noexcept;
   bool release_fast_path(const Held& held) noexcept;
-  LockResult lock_shared_table(const LockTag& tag, LockMode mode, std::uint32_t hash, LockWait wait);
-  void wait_in_queue(const LockTag& tag, LockMode mode, std::uint32_t hash);
-  [[noreturn]] void throw_wait_error(shm::WakeReason reason);
-  [[noreturn]] void throw_lock_timeout();
-  void log_wait(std::string_view what, const LockTag& tag, LockMode mode, std::int64_t since_ns,
-                bool level_error);
+  LockResult lock_in_table(const LockTag& tag, LockMode mode, std::uint32_t hash, LockWait wait);
+  void release_in_table(const LockTag& tag, LockMode mode, std::uint32_t hash) noexcept;
+  bool leave_queue(const LockTag& tag, std::uint32_t hash) noexcept;
+  /// Parks until done(); leave() gives the place in the queue up and says false if it was done after all.
+  template <class Done, class Leave>
+  void wait_until(const LockTag& tag, LockMode mode, Done done, Leave leave);
+  void log_wait(std::string_view what, const LockTag& tag, LockMode mode, std::int64_t since_ns) const;
 
   LockManager& manager_;
   shm::SessionIndex session_;
@@ -119,6 +134,8 @@ class SessionLocks {
   Oid database_;
   int level_ = 1;
   std::vector<Held> held_;
+  /// Positions in held_, used once it is long (a dump locks thousands of tables).
+  std::unordered_map<Key, std::size_t, KeyHash> index_;
 };
 
 }  // namespace pinwheel::txn

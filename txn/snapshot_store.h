@@ -72,7 +72,7 @@ class SnapshotStore {
   struct Entry {
     std::vector<Xid> running;
     Snapshot snapshot;
-    std::uint64_t completions = 0;
+    std::uint64_t stamp = ~std::uint64_t{0};  // RunningSet::Stamp
     std::uint32_t uses = 0;
   };
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};

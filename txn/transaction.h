@@ -15,6 +15,7 @@
 #include "txn/session_locks.h"
 #include "txn/snapshot_store.h"
 #include "txn/transaction_manager.h"
+#include "txn/transaction_record.h"
 
 namespace pinwheel::txn {
 
@@ -22,6 +23,8 @@ struct TransactionOptions {
   Isolation isolation = Isolation::kReadCommitted;
   bool read_only = false;
   bool deferrable = false;
+  /// now(), as microseconds since 2000-01-01; 0 = read the clock.
+  std::int64_t start_time_us = 0;
 };
 
 struct CommitOptions {
@@ -143,8 +146,6 @@ class Transaction {
   TransactionManager& manager() const noexcept { return manager_; }
   shm::SessionIndex session() const noexcept { return session_; }
   shm::Parker& parker() const noexcept { return parker_; }
-  /// When false commit() does not wait for the disk even if asked (nothing permanent was changed).
-  void note_permanent_change() noexcept { must_be_durable_ = true; }
 
  private:
   struct Level {
@@ -161,11 +162,13 @@ class Transaction {
 
   bool is_own_subxid(Xid xid) const noexcept;
   int find_savepoint(std::string_view name) const;
+  Level& level_at(int level) noexcept { return levels_[static_cast<std::size_t>(level - 1)]; }
   void push_level(std::string_view name);
-  void undo_level(int level) noexcept;
-  void finish_levels() noexcept;
-  Lsn insert_end_record(bool committed, std::span<const std::byte> payload) noexcept;
-  void drop_files(bool committed, int from_level) noexcept;
+  void undo_innermost() noexcept;
+  Lsn insert_end_record(EndKind kind, Xid xid, std::span<const Xid> subxids) noexcept;
+  void collect_files(bool at_commit, int from_level) noexcept;
+  void drop_collected_files() noexcept;
+  void leave_running_set() noexcept;
   void reset() noexcept;
 
   TransactionManager& manager_;
@@ -182,11 +185,13 @@ class Transaction {
   CommandId command_;
   bool command_used_ = false;
   bool first_snapshot_taken_ = false;
-  bool must_be_durable_ = false;
   int level_ = 0;              // 0 = no transaction
   std::vector<Level> levels_;  // level_ of them are in use; the rest keep their memory
   std::vector<Xid> subxids_;   // of live subtransactions, committed into their parents or open; rising
   std::vector<PendingFile> files_;
+  // Filled while the transaction or a level ends.
+  std::vector<FileId> ending_files_;
+  std::vector<std::byte> payload_;
 };
 
 }  // namespace pinwheel::txn

@@ -1,0 +1,47 @@
+#include "txn/transaction_manager.h"
+
+#include "wal/log.h"
+
+namespace pinwheel::txn {
+
+void TransactionManager::declare(shm::RegionBuilder& builder, std::size_t session_capacity) {
+  RunningSet::declare(builder, session_capacity);
+}
+
+TransactionManager::TransactionManager(const shm::Segment& segment, const TransactionManagerOptions& options,
+                                       wal::Log& log, clog::Clog& clog, const shm::ProcessTable& processes,
+                                       const shm::SessionTable& sessions)
+    : options_{options}, log_{log}, clog_{clog}, running_{segment, processes, sessions, clog} {}
+
+TransactionManager::State TransactionManager::state(Xid xid) {
+  // Before the status: a committer sets its status first and leaves the running set after.
+  if (is_normal(xid) && xid != cached_xid_ && running_.is_running(xid)) return State::kRunning;
+  bool ignored;
+  return outcome(xid, ignored);
+}
+
+TransactionManager::State TransactionManager::outcome(Xid xid, bool& durable) {
+  if (xid == cached_xid_ && is_valid(xid)) {
+    durable = true;
+    return cached_state_;
+  }
+  Lsn commit_lsn;
+  const clog::XidStatus status = clog_.status.status(xid, commit_lsn);
+  if (status != clog::XidStatus::kCommitted) {
+    durable = true;
+    // kInProgress is not remembered: a caller that was wrong about "not running" must be able to look again.
+    if (status == clog::XidStatus::kAborted) {
+      cached_xid_ = xid;
+      cached_state_ = State::kAborted;
+    }
+    return State::kAborted;
+  }
+  durable = !is_valid(commit_lsn) || log_.is_durable(commit_lsn);
+  if (durable) {
+    cached_xid_ = xid;
+    cached_state_ = State::kCommitted;
+  }
+  return State::kCommitted;
+}
+
+}  // namespace pinwheel::txn
