@@ -13,16 +13,12 @@ CheckpointResult perform_checkpoint(Engine& engine, wal::ControlData& control, C
   result.redo = engine.log.begin_checkpoint();
   failpoint::hit("checkpoint_after_redo");
   engine.transactions.running().wait_for_commits(parker);
-  const clog::CheckpointIds ids = engine.clog.checkpoint_ids();
+  engine.clog.describe_ids(data, kind == CheckpointKind::kShutdown);
   data.redo = result.redo.value;
-  data.next_xid = ids.next_xid.value;
   data.oldest_xid = kFirstNormalXid.value;
-  data.next_multixact = ids.next_multixact;
-  data.oldest_multixact = clog::kFirstMultiXact;
-  data.next_multixact_member = ids.next_multixact_offset;
+  data.oldest_multixact = clog::kFirstMultiXact.value;
   data.oldest_active_xid = online ? engine.transactions.running().oldest_running().value : 0;
   data.time_us = wall_clock_us();
-  data.next_oid = ids.next_oid.value;
   data.timeline = 1;
   data.full_page_writes = engine.log.full_page_writes() ? 1 : 0;
 

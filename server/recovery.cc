@@ -64,12 +64,7 @@ void recover(Engine& engine, SharedState& shared, shm::Parker& parker) {
   log_interruption(control);
   const bool clean = control.state == wal::ClusterState::kShutDown;
   const wal::CheckpointData& checkpoint = control.checkpoint_copy;
-  clog::CheckpointIds ids;
-  ids.next_xid = Xid{checkpoint.next_xid};
-  ids.next_oid = Oid{checkpoint.next_oid};
-  ids.next_multixact = checkpoint.next_multixact;
-  ids.next_multixact_offset = checkpoint.next_multixact_member;
-  engine.clog.begin_recovery(ids);
+  engine.clog.begin_recovery(checkpoint);
   if (!clean) {
     log(LogLevel::kLog, "database system was not properly shut down; automatic recovery in progress");
     control.state = wal::ClusterState::kInCrashRecovery;
