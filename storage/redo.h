@@ -5,10 +5,10 @@
 #include "base/ids.h"
 #include "storage/buffer/page_guard.h"
 #include "storage/storage.h"
+#include "wal/rmgr.h"
 
 namespace pinwheel::wal {
 class RecordView;
-struct ResourceManager;
 }  // namespace pinwheel::wal
 
 namespace pinwheel::storage {
@@ -30,14 +30,17 @@ struct RedoPage {
 
 /// Latches block `index` of a record. Restores its full-page image if it has one (needs_redo is false then);
 /// otherwise needs_redo says whether the page's LSN is older than the record's end. Files and pages that are
-/// missing are made: a later record drops or truncates them again. A block that the record initialises
-/// (will_init) comes as zeroes, needs_redo true.
-RedoPage redo_block(Storage& storage, const wal::RecordView& record, std::size_t index, Lsn record_end);
+/// missing are made: a later record drops or truncates them again; a page of zeroes that the record does not
+/// initialise needs no redo for the same reason. A block that the record initialises (will_init) comes with
+/// needs_redo true and any content. `record_end`: record.end() when not given. Errors: XX001.
+RedoPage redo_block(Storage& storage, const wal::RecordView& record, std::size_t index,
+                    Lsn record_end = kInvalidLsn);
+/// Redo of XLOG records that only carry page images.
+void redo_full_page_images(Storage& storage, const wal::RecordView& record);
 
-/// What server/recovery registers: files (create, truncate) and heap. The Storage must outlive the registry's
-/// use.
-const wal::ResourceManager& file_resource_manager(Storage& storage);
-const wal::ResourceManager& heap_resource_manager(Storage& storage);
+/// What server/recovery registers (owner: the Storage): relation files and heap.
+wal::ResourceManager file_resource_manager(Storage* storage);
+wal::ResourceManager heap_resource_manager(Storage* storage);
 
 /// Makes a fork's file and logs it (permanent relations and init forks), so that redo makes it too.
 /// If the process dies before the commit, the file is an orphan that the abort record or nobody removes.

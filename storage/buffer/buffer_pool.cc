@@ -235,13 +235,15 @@ void verify_read(const PageTag& tag, PageBytes bytes, bool inside, ReadMode mode
 }
 
 WriteGuard BufferPool::extend(FileId file, Fork fork, BufferRing* ring) {
-  const PageTag tag{file, fork, files_.extend(file, fork)};
   shm::count(shm::Counter::kBufferExtends);
-  // Somebody who scans by the new length may have read the page before us: then it is zeroes, too.
-  WriteGuard guard = write_page(tag, ring, ReadMode::kZero);
-  DB_ASSERT(guard.page().is_new());
-  guard.mark_dirty();
-  return guard;
+  while (true) {
+    const PageTag tag{file, fork, files_.extend(file, fork)};
+    WriteGuard guard = write_page(tag, ring, ReadMode::kZero);
+    // Somebody who goes by the new length may have found the empty page before us, and filled it.
+    if (!guard.page().is_new()) continue;
+    guard.mark_dirty();
+    return guard;
+  }
 }
 
 void BufferPool::prefetch(const PageTag& tag) noexcept {

@@ -31,7 +31,7 @@ ChainResult search_hot_chain(ConstPage page, TupleId root, Predicate& visible, T
   bool all_dead = oracle != nullptr;
   Xid horizon{};
   Xid previous_xmax{};
-  bool first = page.line(root.slot).is_normal();
+  bool first = slot != 0 && slot == root.slot;
   while (slot != 0 && slot <= page.slot_count()) {
     const LinePointer line = page.line(slot);
     if (!line.is_normal()) break;

@@ -53,6 +53,8 @@ class TupleLayout {
   const AttributeLayout& attribute(std::size_t i) const noexcept { return attributes_[i]; }
   /// Attributes [0, n) lie at offset(i) in every tuple.
   std::size_t fixed_count() const noexcept { return fixed_count_; }
+  /// Attributes [0, n) lie at offset(i) in every tuple without nulls; n >= fixed_count().
+  std::size_t offset_count() const noexcept { return offsets_.size(); }
   std::uint32_t fixed_offset(std::size_t i) const noexcept { return offsets_[i]; }
   std::uint64_t missing_value(std::size_t i) const noexcept { return i < missing_.size() ? missing_[i] : 0; }
   bool missing_is_null(std::size_t i) const noexcept {
