@@ -22,7 +22,13 @@ struct AnalyzerAdapter::HeldRelation {
   std::vector<std::string> constraint_names;
 };
 
+AnalyzerAdapter::AnalyzerAdapter(Catalog& catalog) : catalog_{catalog} {}
 AnalyzerAdapter::~AnalyzerAdapter() = default;
+
+void AnalyzerAdapter::reset() {
+  relations_.clear();
+  user_types_.clear();
+}
 
 const ViewedRelation* AnalyzerAdapter::hold(RelationRef ref) {
   auto held = std::make_unique<HeldRelation>();

@@ -17,13 +17,10 @@ namespace pinwheel::sql {
 /// functions, operators and types are converted once per process and kept.
 class AnalyzerAdapter final : public AnalyzerCatalog {
  public:
-  explicit AnalyzerAdapter(Catalog& catalog) : catalog_{catalog} {}
+  explicit AnalyzerAdapter(Catalog& catalog);
   ~AnalyzerAdapter() override;
 
-  void reset() {
-    relations_.clear();
-    user_types_.clear();
-  }
+  void reset();
 
   Oid find_schema(std::string_view name) override { return catalog_.find_schema(name); }
   const ViewedRelation* find_relation(std::string_view schema, std::string_view name,
