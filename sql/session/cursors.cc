@@ -21,8 +21,7 @@ void SessionState::declare_cursor(const DeclareCursorUtility& utility) {
   auto shared = std::make_unique<SharedPlan>();
   const AnalyzedStatement analyzed =
       analyze(analyze_context(shared->plan.arena), parsed.statements()[0], parsed.text());
-  PlannerInput input{catalog, eval, planner_settings(settings), {}, {}, /*is_cursor=*/true};
-  plan_query(*analyzed.query, {}, input, shared->plan);
+  plan_into(*shared, *analyzed.query, {}, /*is_cursor=*/true);
   Portal& portal = add_portal(utility.name, /*allow_replace=*/false);
   portal.plan = PlanRef{shared.release()};
   portal.text = text_of_cursor(utility);

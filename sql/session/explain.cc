@@ -1,6 +1,7 @@
 // EXPLAIN: plans (and under ANALYZE runs) a query and prints the plan.
 
 #include "base/clock.h"
+#include "base/parameters.h"
 #include "base/sqlstate.h"
 #include "sql/execute/explain.h"
 #include "sql/session/session_state.h"

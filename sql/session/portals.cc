@@ -76,9 +76,7 @@ std::unique_ptr<PreparedStatement> SessionState::prepare(std::string_view name, 
   auto shared = std::make_unique<SharedPlan>();
   const AnalyzedStatement analyzed =
       analyze(analyze_context(shared->plan.arena), raw, parsed->text(), types, ParameterMode::kInfer);
-  PlannerInput input{catalog, eval, planner_settings(settings), {}, {}, false};
-  plan_query(*analyzed.query, analyzed.parameter_types, input, shared->plan);
-  shared->checked_generation = shared->plan.catalog_generation;
+  plan_into(*shared, *analyzed.query, analyzed.parameter_types, /*is_cursor=*/false);
   statement->parameter_types.assign(analyzed.parameter_types.begin(), analyzed.parameter_types.end());
   statement->plan = PlanRef{shared.release()};
   if (share) services.plans.insert(statement->plan_key, statement->plan);
@@ -149,7 +147,7 @@ void Session::parse(std::string_view name, std::string_view text, std::span<cons
   session.start_message(text, /*new_statement_time=*/session.block.state() == TransactionBlock::State::kIdle);
   session.statement_arena.reset();
   if (!name.empty() && session.statements.contains(name)) {
-    throw SqlError{sqlstate::kDuplicatePreparedStatement, "prepared statement \"" + std::string{name} + "\" already exists"};
+    throw SqlError{sqlstate::kDuplicatePstatement, "prepared statement \"" + std::string{name} + "\" already exists"};
   }
   auto statement = session.prepare(name, text, parameter_types, /*from_sql=*/false);
   const auto at = session.statements.find(name);

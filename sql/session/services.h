@@ -3,6 +3,7 @@
 #include <string>
 
 #include "base/settings.h"
+#include "shm/parking.h"
 #include "shm/process.h"
 #include "shm/session_slot.h"
 #include "sql/catalog/services.h"

@@ -9,22 +9,15 @@
 
 namespace pinwheel::sql {
 
-/// What the session does at its transaction's turns: the catalogs' overlay, settings, portals.
+/// What the session does at its transaction's turns: settings and portals of savepoints.
 class SessionHooks final : public txn::TransactionHooks {
  public:
   explicit SessionHooks(SessionState& session) : session_{session} {}
 
-  std::span<const std::byte> commit_payload() override { return session_.catalog.commit_payload(); }
-  void after_commit() noexcept override {
-    session_.catalog.publish_changes();
-    session_.catalog.end_transaction();
-  }
-  void after_abort() noexcept override { session_.catalog.end_transaction(); }
   void begin_subtransaction(int) override { session_.settings.begin_nest(); }
   void commit_subtransaction(int) noexcept override { session_.settings.end_nest(/*commit=*/true); }
   void abort_subtransaction(int level) noexcept override {
     session_.settings.end_nest(/*commit=*/false);
-    session_.catalog.rollback_to_savepoint();
     std::erase_if(session_.portals, [level](const auto& item) { return item.second->nest_level >= level; });
   }
 
@@ -44,8 +37,7 @@ SessionState::SessionState(SessionServices& services_given, SessionIdentity iden
       catalog{services.catalog, eval, transaction},
       helpers{std::make_unique<SessionCatalog>(catalog)},
       hooks{std::make_unique<SessionHooks>(*this)},
-      execution{services.catalog.buffers, services.catalog.log, services.catalog.transactions, services.catalog.locks,
-                parker, transaction, eval, catalog} {
+      execution{services.catalog.storage, services.catalog.transactions, transaction, eval, catalog} {
   transaction.add_hooks(*hooks);
   execution.budget = &budget;
 }

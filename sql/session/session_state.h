@@ -73,7 +73,8 @@ struct SessionState {
   void run_statement(const RawStatement& raw, std::string_view whole_text, bool several);
   /// Locks what the plan needs and checks that it still holds; null when it must be made anew.
   bool plan_holds(const SharedPlan& plan);
-  PlanRef make_plan(const Query& query, std::span<const Oid> parameter_types, bool is_cursor = false);
+  PlanRef make_plan(const Query& query, std::span<const Oid> parameter_types);
+  void plan_into(SharedPlan& shared, const Query& query, std::span<const Oid> parameter_types, bool is_cursor);
   void run_plan(const PlanRef& plan, const Datum* parameters, const bool* nulls, int count, const ResultMode& mode);
   bool run_lifted(std::string_view text);
   void require_not_failed(bool allowed) const;

@@ -23,6 +23,15 @@ class NullReceiver final : public RowReceiver {
   void row(const Slot&) override {}
 };
 
+/// Shared catalogs are locked outside any database. Only they have small oids.
+Oid lock_database(const CachedPlan& plan, Oid relation, Oid database) {
+  if (relation >= kFirstNormalOid) return database;
+  for (const RelationRef& entry : plan.relations) {
+    if (entry->oid == relation) return entry->shared ? kInvalidOid : database;
+  }
+  return database;
+}
+
 Datum integer_literal(const LiftedLiteral& literal, bool& parsed) {
   std::int64_t value = 0;
   const char* end = literal.text.data() + literal.text.size();
@@ -96,7 +105,7 @@ bool SessionState::plan_holds(const SharedPlan& shared) {
   const CachedPlan& plan = shared.plan;
   for (std::size_t i = 0; i < plan.locks.size(); ++i) {
     const PlanLock& lock = plan.locks[i];
-    const Oid database = is_shared_catalog(lock.relation) ? kInvalidOid : eval.database;
+    const Oid database = lock_database(plan, lock.relation, eval.database);
     transaction.locks().lock_relation(database, lock.relation, static_cast<txn::LockMode>(lock.mode));
   }
   catalog.accept_invalidations();
@@ -109,12 +118,16 @@ bool SessionState::plan_holds(const SharedPlan& shared) {
   return true;
 }
 
-PlanRef SessionState::make_plan(const Query& query, std::span<const Oid> parameter_types, bool is_cursor) {
+void SessionState::plan_into(SharedPlan& shared, const Query& query, std::span<const Oid> parameter_types, bool is_cursor) {
+  const PlannerInput input{catalog, helpers->analyzer_view(), eval, planner_settings(settings), {}, {}, is_cursor};
+  plan_query(query, parameter_types, input, shared.plan);
+  shared.checked_generation = shared.plan.catalog_generation;
+}
+
+PlanRef SessionState::make_plan(const Query& query, std::span<const Oid> parameter_types) {
   auto* shared = new SharedPlan;
   PlanRef plan{shared};
-  PlannerInput input{catalog, eval, planner_settings(settings), {}, {}, is_cursor};
-  plan_query(query, parameter_types, input, shared->plan);
-  shared->checked_generation = shared->plan.catalog_generation;
+  plan_into(*shared, query, parameter_types, /*is_cursor=*/false);
   return plan;
 }
 
@@ -164,12 +177,10 @@ bool SessionState::run_lifted(std::string_view text) {
       const AnalyzedStatement analyzed = analyze(analyze_context(shared->plan.arena), parsed.statements()[0],
                                                  parsed.text(), types, ParameterMode::kInfer);
       if (analyzed.query->command == CommandKind::kUtility) return false;
-      PlannerInput input{catalog, eval, planner_settings(settings), {}, {}, false};
-      plan_query(*analyzed.query, analyzed.parameter_types, input, shared->plan);
+      plan_into(*shared, *analyzed.query, analyzed.parameter_types, /*is_cursor=*/false);
     } catch (const SqlError&) {
       return false;  // the plain path words the error, with positions in the text as the user wrote it
     }
-    shared->checked_generation = shared->plan.catalog_generation;
     plan = PlanRef{shared.release()};
     set_key(lifted.key, {});
     services.plans.insert(key_buffer, plan);
@@ -215,9 +226,7 @@ void SessionState::run_statement(const RawStatement& raw, std::string_view whole
   auto shared = std::make_unique<SharedPlan>();
   const AnalyzedStatement analyzed = analyze(analyze_context(shared->plan.arena), raw, whole_text);
   catalog.accept_invalidations();
-  PlannerInput input{catalog, eval, planner_settings(settings), {}, {}, false};
-  plan_query(*analyzed.query, {}, input, shared->plan);
-  shared->checked_generation = shared->plan.catalog_generation;
+  plan_into(*shared, *analyzed.query, {}, /*is_cursor=*/false);
   const PlanRef plan{shared.release()};
   if (share) {
     set_key(raw.text, {});

@@ -203,7 +203,7 @@ std::string_view deallocate(SessionState& session, const DeallocateUtility& util
 
 void run_prepare(SessionState& session, const PrepareUtility& utility) {
   if (session.statements.contains(utility.name)) {
-    throw SqlError{sqlstate::kDuplicatePreparedStatement,
+    throw SqlError{sqlstate::kDuplicatePstatement,
                    "prepared statement \"" + std::string{utility.name} + "\" already exists"};
   }
   std::vector<Oid> types;
