@@ -1,0 +1,157 @@
+"""Throw-away clusters for tests and benchmarks: Pinwheel's and stock PostgreSQL's, each in a temporary folder on a free port."""
+import os
+import pathlib
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+STOCK_BIN = pathlib.Path("/usr/lib/postgresql/15/bin")
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def find_pinwheel():
+    """The binary to test: $PINWHEEL, else the newest build."""
+    if os.environ.get("PINWHEEL"):
+        return pathlib.Path(os.environ["PINWHEEL"])
+    found = sorted((ROOT / "build").glob("*/server/pinwheel"), key=lambda path: path.stat().st_mtime)
+    if not found:
+        raise SystemExit("no pinwheel binary: build first, or set PINWHEEL")
+    return found[-1]
+
+
+class Cluster:
+    """What both kinds share: a folder, a port, clients against it."""
+
+    def __init__(self, settings=None, name="cluster"):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix=f"pinwheel-{name}-", dir=os.environ.get("PINWHEEL_TMP", "/tmp")))
+        self.data = self.folder / "data"
+        self.log = self.folder / "log"
+        self.port = free_port()
+        self.settings = {"listen_addresses": "127.0.0.1", "unix_socket_directories": str(self.folder)}
+        self.settings.update(settings or {})
+
+    @property
+    def host(self):
+        return str(self.folder)
+
+    def environment(self):
+        return dict(os.environ, PGHOST=self.host, PGPORT=str(self.port), PGUSER="postgres", PGDATABASE="postgres")
+
+    def psql(self, sql, *arguments, check=True):
+        done = subprocess.run(["psql", "-X", "-q", "-A", "-t", *arguments, "-c", sql], env=self.environment(),
+                              capture_output=True, text=True)
+        if check and done.returncode != 0:
+            raise RuntimeError(f"psql: {done.stderr.strip()}")
+        return done.stdout.strip()
+
+    def pgbench(self, *arguments, check=True):
+        done = subprocess.run([str(STOCK_BIN / "pgbench"), *arguments], env=self.environment(), capture_output=True, text=True)
+        if check and done.returncode != 0:
+            raise RuntimeError(f"pgbench {' '.join(arguments)}: {done.stderr.strip()[-2000:]}")
+        return done
+
+    def log_tail(self, lines=15):
+        return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:]) if self.log.exists() else ""
+
+    def remove(self):
+        self.stop("immediate")
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.remove()
+
+
+class Pinwheel(Cluster):
+    def __init__(self, settings=None, name="pinwheel", init_options=()):
+        super().__init__(settings, name)
+        self.binary = find_pinwheel()
+        self.process = None
+        subprocess.run([self.binary, "init", "-D", self.data, "-U", "postgres", "-q", *init_options], check=True)
+
+    def start(self, timeout=60.0):
+        command = [str(self.binary), "start", "-D", str(self.data), "-p", str(self.port)]
+        for name, value in self.settings.items():
+            command += ["-c", f"{name}={value}"]
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        deadline = time.monotonic() + timeout
+        while time.monotonic() < deadline:
+            if self.process.poll() is not None:
+                raise RuntimeError(f"server ended while starting:\n{self.log_tail()}")
+            try:
+                lines = (self.data / "postmaster.pid").read_text().splitlines()
+                if int(lines[0]) == self.process.pid and lines[7].startswith("ready"):
+                    return self
+            except (OSError, IndexError, ValueError):
+                pass
+            time.sleep(0.005)
+        raise RuntimeError(f"server does not start:\n{self.log_tail()}")
+
+    def stop(self, mode="fast", timeout=60.0):
+        if self.process is None or self.process.poll() is not None:
+            return
+        self.process.send_signal({"smart": signal.SIGTERM, "fast": signal.SIGINT, "immediate": signal.SIGQUIT}[mode])
+        try:
+            self.process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            if mode != "immediate":
+                raise RuntimeError(f"server does not stop:\n{self.log_tail()}") from None
+
+    def children(self):
+        """Process ids of the launcher's children."""
+        path = f"/proc/{self.process.pid}/task/{self.process.pid}/children"
+        with open(path) as file:
+            return [int(word) for word in file.read().split()]
+
+    def check(self):
+        """Runs `pinwheel check` on the stopped cluster; its output when it finds damage."""
+        done = subprocess.run([self.binary, "check", "-D", self.data], capture_output=True, text=True)
+        return None if done.returncode == 0 else done.stdout + done.stderr
+
+
+class Stock(Cluster):
+    """Stock PostgreSQL 15; as root it runs as user postgres, since it refuses root."""
+
+    def __init__(self, settings=None, name="stock"):
+        super().__init__(settings, name)
+        self.running = False
+        self.prefix = []
+        if os.geteuid() == 0:
+            account = pwd.getpwnam("postgres")
+            os.chown(self.folder, account.pw_uid, account.pw_gid)
+            self.prefix = ["runuser", "-u", "postgres", "--"]
+        self._run("initdb", "-D", self.data, "-U", "postgres", "-A", "trust", "--no-locale", "-E", "UTF8", "-k", "-N")
+
+    def _run(self, program, *arguments):
+        done = subprocess.run([*self.prefix, str(STOCK_BIN / program), *map(str, arguments)], capture_output=True, text=True,
+                              cwd=self.folder)
+        if done.returncode != 0:
+            raise RuntimeError(f"{program}: {done.stdout[-1000:]}{done.stderr[-1000:]}\n{self.log_tail()}")
+
+    def start(self):
+        options = f"-p {self.port}"
+        for name, value in self.settings.items():
+            options += f" -c {name}='{value}'"
+        self._run("pg_ctl", "start", "-w", "-D", self.data, "-l", self.log, "-o", options)
+        self.running = True
+        return self
+
+    def stop(self, mode="fast"):
+        if self.running:
+            self._run("pg_ctl", "stop", "-w", "-D", self.data, "-m", mode)
+            self.running = False
