@@ -267,26 +267,14 @@ bool same_expr(const Expr* a, const Expr* b) {
   return same && at == count;
 }
 
-Expr* rewrite_deep(Arena& arena, Expr* node, int depth, ReplaceInQuery replace, void* context) {
-  return rewrite(arena, node, [&](Expr* n) -> Expr* {
-    if (Expr* other = replace(context, n, depth)) return other;
-    if (n->kind != ExprKind::kSubLink) return nullptr;
-    auto* copy = expr_cast<SubLinkExpr>(copy_node(arena, n));
-    copy->test = rewrite_deep(arena, copy->test, depth, replace, context);
-    copy->query = rewrite_query(arena, copy->query, depth + 1, replace, context);
-    return copy;
-  });
-}
-
 namespace {
 
 struct QueryRewriter {
-  Arena& arena;
+  const DeepRewrite& deep;
   int depth;
-  ReplaceInQuery replace;
-  void* context;
+  Arena& arena = deep.arena;
 
-  Expr* expr(Expr* node) const { return rewrite_deep(arena, node, depth, replace, context); }
+  Expr* expr(Expr* node) const { return deep.expression(node, depth); }
   ExprList list(ExprList from) const {
     ExprList to = copy_span(arena, from);
     for (Expr*& e : to) e = expr(e);
@@ -305,17 +293,14 @@ struct QueryRewriter {
     return to;
   }
   void range(RangeEntry& entry) const {
-    if (entry.subquery != nullptr) {
-      entry.subquery = rewrite_query(arena, entry.subquery, depth + 1, replace, context);
-    }
+    if (entry.subquery != nullptr) entry.subquery = deep.query(entry.subquery, depth + 1);
+    if (entry.kind == RangeKind::kCte && entry.cte_levels_up >= depth) entry.cte_levels_up += deep.cte_shift;
     entry.functions = list(entry.functions);
     entry.join_columns = list(entry.join_columns);
     entry.rows = copy_span(arena, entry.rows);
     for (ExprList& row : entry.rows) row = list(row);
   }
 };
-
-Expr* shift_node(void* context, Expr* node, int depth);
 
 struct LevelShift {
   Arena& arena;
@@ -334,9 +319,20 @@ Expr* shift_node(void* context, Expr* node, int depth) {
 
 }  // namespace
 
-Query* rewrite_query(Arena& arena, const Query* query, int depth, ReplaceInQuery replace, void* context) {
-  const QueryRewriter r{arena, depth, replace, context};
-  auto* to = arena.make<Query>(*query);
+Expr* DeepRewrite::expression(Expr* node, int depth) const {
+  return rewrite(arena, node, [&](Expr* n) -> Expr* {
+    if (Expr* other = replace(context, n, depth)) return other;
+    if (n->kind != ExprKind::kSubLink) return nullptr;
+    auto* copy = expr_cast<SubLinkExpr>(copy_node(arena, n));
+    copy->test = expression(copy->test, depth);
+    copy->query = query(copy->query, depth + 1);
+    return copy;
+  });
+}
+
+Query* DeepRewrite::query(const Query* from, int depth) const {
+  const QueryRewriter r{*this, depth};
+  auto* to = arena.make<Query>(*from);
   to->range_table = copy_span(arena, to->range_table);
   for (RangeEntry& entry : to->range_table) r.range(entry);
   to->from = copy_span(arena, to->from);
@@ -350,7 +346,7 @@ Query* rewrite_query(Arena& arena, const Query* query, int depth, ReplaceInQuery
   to->limit = r.expr(to->limit);
   to->offset = r.expr(to->offset);
   to->ctes = copy_span(arena, to->ctes);
-  for (CommonTable& cte : to->ctes) cte.query = rewrite_query(arena, cte.query, depth + 1, replace, context);
+  for (CommonTable& cte : to->ctes) cte.query = query(cte.query, depth + 1);
   to->windows = copy_span(arena, to->windows);
   for (WindowClause& window : to->windows) {
     window.frame.start_offset = r.expr(window.frame.start_offset);
@@ -362,7 +358,13 @@ Query* rewrite_query(Arena& arena, const Query* query, int depth, ReplaceInQuery
 Expr* shift_levels(Arena& arena, Expr* node, int delta) {
   if (delta == 0) return node;
   LevelShift shift{arena, delta};
-  return rewrite_deep(arena, node, 0, shift_node, &shift);
+  return DeepRewrite{arena, shift_node, &shift, delta}.expression(node, 0);
+}
+
+Query* shift_query_levels(Arena& arena, Query* query, int delta) {
+  if (delta == 0) return query;
+  LevelShift shift{arena, delta};
+  return DeepRewrite{arena, shift_node, &shift, delta}.query(query, 1);
 }
 
 bool has_volatile(const Expr* node) {

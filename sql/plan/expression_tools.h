@@ -52,16 +52,29 @@ bool any_node(const Expr* node, Test&& test) {
 /// Same meaning, node by node (locations apart).
 bool same_expr(const Expr* a, const Expr* b);
 
-/// Copies a query's lists and rewrites every expression in it and in its nested queries. `replace(node,
-/// depth)` as in rewrite(); depth counts the query levels entered (0 = `query` itself). Sub-links' queries
-/// are included.
+/// `replace(context, node, depth)` as rewrite()'s; depth counts query levels: 0 for the expression given, 1
+/// for the queries of its sub-links, and so on.
 using ReplaceInQuery = Expr* (*)(void* context, Expr* node, int depth);
-Query* rewrite_query(Arena& arena, const Query* query, int depth, ReplaceInQuery replace, void* context);
-/// rewrite() that goes into sub-links too.
-Expr* rewrite_deep(Arena& arena, Expr* node, int depth, ReplaceInQuery replace, void* context);
 
-/// Adds `delta` to the levels_up of columns that point out of `node`.
+/// Rewriting that goes into sub-selects. CTE references that point out of what is rewritten get `cte_shift`
+/// added.
+struct DeepRewrite {
+  Arena& arena;
+  ReplaceInQuery replace;
+  void* context;
+  int cte_shift = 0;
+
+  Expr* expression(Expr* node, int depth) const;
+  /// Copies the query's lists and rewrites every expression in it and below. A query that stands in FROM of
+  /// the level 0 has depth 1.
+  Query* query(const Query* from, int depth) const;
+};
+
+/// Adds `delta` to the levels_up of columns that point out of `node` (its own columns included), and to its
+/// CTE references.
 Expr* shift_levels(Arena& arena, Expr* node, int delta);
+/// The same for what points out of a query.
+Query* shift_query_levels(Arena& arena, Query* query, int delta);
 
 bool has_volatile(const Expr* node);
 /// Not even stable functions, nor parameters, columns, sub-selects: folds to a constant.
