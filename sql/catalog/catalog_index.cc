@@ -1,12 +1,111 @@
 #include "sql/catalog/catalog_index.h"
 
-namespace pinwheel::sql {
+#include <algorithm>
 
-bool find_catalog_rows(Catalog&, const Relation&, std::span<const CatalogKey>, std::vector<TupleId>&,
-                       Arena&) {
-  return false;
+#include "base/sqlstate.h"
+#include "sql/types/type_info.h"
+#include "storage/btree/btree.h"
+#include "storage/btree/scan.h"
+#include "storage/heap/heap_fetch.h"
+#include "txn/heap_oracle.h"
+#include "txn/transaction.h"
+#include "txn/visibility.h"
+
+namespace pinwheel::sql {
+namespace {
+
+/// Decides whether the row behind an equal entry forbids another.
+class CatalogUniqueVisitor final : public storage::UniqueVisitor {
+ public:
+  CatalogUniqueVisitor(Catalog& catalog, const Relation& table)
+      : heap_{catalog.services().storage, table.heap},
+        oracle_{catalog.transaction()},
+        predicate_{catalog.transaction()} {}
+
+  storage::UniqueCandidate examine(TupleId id) override {
+    using Fate = storage::UniqueCandidate::Fate;
+    storage::Pin pin;
+    const storage::ChainResult found = storage::fetch_visible(heap_, id, predicate_, pin, &oracle_);
+    if (!found.tuple.valid()) return {found.all_dead ? Fate::kDead : Fate::kNoConflict, {}};
+    const Xid blocker = is_valid(predicate_.inserter()) ? predicate_.inserter() : predicate_.deleter();
+    if (is_valid(blocker)) return {Fate::kRunning, blocker};
+    return {Fate::kLive, {}};
+  }
+
+ private:
+  storage::Heap heap_;
+  txn::HeapOracle oracle_;
+  txn::DirtyPredicate predicate_;
+};
+
+/// The index with the most leading columns among the keys; null when there is none.
+const IndexInfo* choose_index(const Relation& table, std::span<const CatalogKey> keys, std::size_t* usable) {
+  const IndexInfo* best = nullptr;
+  *usable = 0;
+  for (const IndexInfo& index : table.indexes) {
+    std::size_t count = 0;
+    while (count < index.keys.size() &&
+           std::ranges::find(keys, index.keys[count].column, &CatalogKey::column) != keys.end()) {
+      ++count;
+    }
+    if (count > *usable) {
+      best = &index;
+      *usable = count;
+    }
+  }
+  return best;
 }
 
-void insert_catalog_entries(Catalog&, const Relation&, TupleId, const Datum*, const bool*) {}
+[[noreturn]] void throw_duplicate(const IndexInfo& index) {
+  throw SqlError{sqlstate::kUniqueViolation,
+                 "duplicate key value violates unique constraint \"" + index.name + "\""}
+      .constraint(index.name);
+}
+
+}  // namespace
+
+bool find_catalog_rows(Catalog& catalog, const Relation& table, std::span<const CatalogKey> keys,
+                       std::vector<TupleId>& ids, Arena& arena) {
+  std::size_t usable = 0;
+  const IndexInfo* index = choose_index(table, keys, &usable);
+  if (index == nullptr) return false;
+  std::vector<storage::BTreeScanKey> scan_keys;
+  for (std::size_t i = 0; i < usable; ++i) {
+    const auto key = std::ranges::find(keys, index->keys[i].column, &CatalogKey::column);
+    storage::BTreeScanKey& scan_key = scan_keys.emplace_back();
+    scan_key.column = static_cast<std::uint16_t>(i);
+    scan_key.value = index->keys[i].by_value ? key->value.bits : make_name(arena, key->name).bits;
+  }
+  const storage::BTree tree{catalog.services().storage, index->btree};
+  storage::BTreeScan scan;
+  scan.open(tree, scan_keys);
+  TupleId id;
+  while (scan.next(id)) ids.push_back(id);
+  return true;
+}
+
+void insert_catalog_entries(Catalog& catalog, const Relation& table, TupleId id, const Datum* values,
+                            const bool* nulls) {
+  txn::Transaction& transaction = catalog.transaction();
+  CatalogUniqueVisitor visitor{catalog, table};
+  for (const IndexInfo& index : table.indexes) {
+    std::uint64_t key_values[storage::kMaxIndexColumns];
+    bool key_nulls[storage::kMaxIndexColumns];
+    for (std::size_t i = 0; i < index.keys.size(); ++i) {
+      const auto column = static_cast<std::size_t>(index.keys[i].column) - 1;
+      key_values[i] = values[column].bits;
+      key_nulls[i] = nulls[column];
+    }
+    storage::BTree tree{catalog.services().storage, index.btree};
+    for (;;) {
+      const storage::InsertOutcome outcome = tree.insert(
+          key_values, key_nulls, id, transaction.assign_xid(),
+          index.unique ? storage::UniqueCheck::kImmediate : storage::UniqueCheck::kNone, &visitor);
+      if (outcome.result == storage::InsertResult::kInserted) break;
+      if (outcome.result == storage::InsertResult::kDuplicate) throw_duplicate(index);
+      transaction.locks().wait_for_transaction(outcome.blocker);
+    }
+  }
+}
 
 }  // namespace pinwheel::sql

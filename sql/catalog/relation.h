@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "sql/catalog/ref.h"
 #include "sql/types/compare.h"
 #include "sql/types/datum.h"
+#include "storage/btree/key.h"
 #include "storage/heap/heap.h"
 #include "storage/heap/tuple_layout.h"
 
@@ -62,6 +64,14 @@ struct IndexKey {
   bool nulls_first = false;
 };
 
+/// A comparison function with what it needs, as storage's indexes call it through compare_key.
+struct KeyCompareContext {
+  CompareFn compare = nullptr;
+  CompareContext context;
+};
+/// A storage::KeyCompare; `context` is a KeyCompareContext.
+int compare_key(std::uint64_t a, std::uint64_t b, const void* context);
+
 /// What inserting into, checking and scanning an index needs.
 struct IndexInfo {
   Oid oid;
@@ -78,8 +88,10 @@ struct IndexInfo {
   bool valid = true;      // may be used by queries
   bool ready = true;      // must be inserted into
   bool has_expressions = false;
-  storage::TupleLayout layout;  // of index tuples: all of `keys`
-  storage::Persistence persistence = storage::Persistence::kPermanent;
+  /// What storage::BTree works on: layout of all `keys`, order, file. Outlives every BTree made of it.
+  storage::BTreeIndex btree;
+  /// What the key columns' comparisons need; btree.keys point here.
+  std::unique_ptr<KeyCompareContext[]> compare_contexts;
   std::string predicate;  // source; "" = none
   int fill_factor = 90;
   /// The constraint it backs (primary key, unique); 0 none.

@@ -59,13 +59,44 @@ void resolve_key(Catalog* catalog, IndexKey& key, Oid operator_class) {
   }
 }
 
-void finish_index(IndexInfo& index) {
+/// How values of a type lie in order as 64-bit words, if they do.
+storage::KeyOrder key_order(Oid type) {
+  if (type == kInt2Type || type == kInt4Type || type == kInt8Type || type == kDateType || type == kTimeType ||
+      type == kTimestampType || type == kTimestampTzType || type == kBoolType) {
+    return storage::KeyOrder::kSigned;
+  }
+  // Stored sign-extended: as unsigned words they keep the order of unsigned 32-bit values.
+  if (type == kOidType || type == kRegClassType || type == kRegTypeType || type == kRegProcType) {
+    return storage::KeyOrder::kUnsigned;
+  }
+  return storage::KeyOrder::kFunction;
+}
+
+void finish_index(IndexInfo& index, storage::Persistence persistence) {
   std::vector<storage::AttributeLayout> attributes;
-  for (const IndexKey& key : index.keys) {
+  index.compare_contexts = std::make_unique<KeyCompareContext[]>(index.keys.size());
+  for (std::size_t i = 0; i < index.keys.size(); ++i) {
+    const IndexKey& key = index.keys[i];
     attributes.push_back({key.length, align_bytes(key.align), key.by_value, false, 'p'});
     index.has_expressions |= key.column == 0;
+    if (i >= static_cast<std::size_t>(index.key_count)) continue;
+    index.compare_contexts[i].compare = key.compare;
+    index.compare_contexts[i].context.collation = key.collation;
+    storage::KeyColumn column;
+    column.order = key_order(key.type);
+    column.descending = key.descending;
+    column.nulls_first = key.nulls_first;
+    column.compare = &compare_key;
+    column.context = &index.compare_contexts[i];
+    index.btree.keys.push_back(column);
   }
-  index.layout = storage::TupleLayout{attributes};
+  index.btree.file = index.file;
+  index.btree.persistence = persistence;
+  index.btree.layout = storage::TupleLayout{attributes};
+  index.btree.unique = index.unique;
+  index.btree.nulls_not_distinct = index.nulls_not_distinct;
+  index.btree.fill_factor = static_cast<std::uint16_t>(index.fill_factor);
+  index.btree.name = index.name;
 }
 
 IndexInfo system_index_info(const SystemIndex& facts, const SystemRelation& table, Oid database) {
@@ -88,7 +119,7 @@ IndexInfo system_index_info(const SystemIndex& facts, const SystemRelation& tabl
     resolve_key(nullptr, key, facts.operator_classes[i]);
     index.keys.push_back(std::move(key));
   }
-  finish_index(index);
+  finish_index(index, storage::Persistence::kPermanent);
   return index;
 }
 
@@ -115,7 +146,6 @@ IndexInfo read_index(Catalog& catalog, const Relation& table, const IndexRow& ro
   index.oid = row.indexrelid;
   index.name = index_class.relname;
   index.file = {table.shared ? kInvalidOid : catalog.eval().database, index_class.relfilenode};
-  index.persistence = storage_persistence(index_class.relpersistence);
   index.table = row.indrelid;
   index.access_method = index_class.relam;
   index.unique = row.indisunique;
@@ -152,7 +182,7 @@ IndexInfo read_index(Catalog& catalog, const Relation& table, const IndexRow& ro
     resolve_key(&catalog, key, is_key && i < row.indclass.size() ? row.indclass[i] : kInvalidOid);
     index.keys.push_back(std::move(key));
   }
-  finish_index(index);
+  finish_index(index, storage_persistence(index_class.relpersistence));
   return index;
 }
 
