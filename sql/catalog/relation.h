@@ -88,6 +88,8 @@ struct IndexInfo {
   bool valid = true;      // may be used by queries
   bool ready = true;      // must be inserted into
   bool has_expressions = false;
+  storage::TupleLayout layout;  // of index tuples: all of `keys`
+  storage::Persistence persistence = storage::Persistence::kPermanent;
   /// What storage::BTree works on: layout of all `keys`, order, file. Outlives every BTree made of it.
   storage::BTreeIndex btree;
   /// What the key columns' comparisons need; btree.keys point here.

@@ -92,7 +92,9 @@ void finish_index(IndexInfo& index, storage::Persistence persistence) {
   }
   index.btree.file = index.file;
   index.btree.persistence = persistence;
-  index.btree.layout = storage::TupleLayout{attributes};
+  index.layout = storage::TupleLayout{attributes};
+  index.persistence = persistence;
+  index.btree.layout = index.layout;
   index.btree.unique = index.unique;
   index.btree.nulls_not_distinct = index.nulls_not_distinct;
   index.btree.fill_factor = static_cast<std::uint16_t>(index.fill_factor);
