@@ -161,7 +161,7 @@ void replay_into(Storage& storage, Engine& source) {
   registry.add(heap_resource_manager(&storage));
   wal::ReplayCallbacks callbacks;
   callbacks.quiet = true;
-  wal::replay(source.log->files(), wal::first_lsn(source.log_options.segment_bytes), registry, callbacks);
+  wal::replay(source.log->files(), source.redo, registry, callbacks);
 }
 
 }  // namespace
@@ -211,7 +211,7 @@ TEST_CASE("every heap record can be described", "[storage][redo]") {
   Workload{engine, 5}.run(200);
   engine.log->flush_to(engine.log->insert_position());
   std::map<std::string, int> seen;
-  wal::Reader reader{engine.log->files(), wal::first_lsn(engine.log_options.segment_bytes)};
+  wal::Reader reader{engine.log->files(), engine.redo};
   const wal::ResourceManager heap = heap_resource_manager(nullptr);
   while (const wal::RecordView* record = reader.next()) {
     if (record->rmgr() != wal::RmgrId::kHeap) continue;

@@ -53,7 +53,10 @@ struct Engine {
     processes->create_event_fds();
     processes->reserve(shm::ProcessKind::kLauncher);  // slot 0, which an unattached process uses
     log = std::make_unique<wal::Log>(*segment, log_options, nullptr, nullptr);
-    if (!in_recovery) log->start_new();
+    if (!in_recovery) {
+      log->start_new();
+      redo = log->begin_checkpoint();
+    }
     storage = std::make_unique<Storage>(*segment, options, *log);
   }
 
@@ -82,6 +85,7 @@ struct Engine {
   std::unique_ptr<shm::ProcessTable> processes;
   std::unique_ptr<wal::Log> log;
   std::unique_ptr<Storage> storage;
+  Lsn redo;  // where a replay begins
 };
 
 inline bool ended_well(pid_t pid) {
