@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "base/error.h"
+#include "base/failpoints.h"
 #include "txn/running_set_internal.h"
 
 namespace pinwheel::txn {
@@ -112,6 +113,7 @@ void RunningSet::finish(shm::SessionIndex session) noexcept {
   Slot& slot = slots_[session.value];
   begin_finish();
   xids_[session.value].store(0, std::memory_order_seq_cst);
+  failpoint::hit("transaction_finish");
   header_->ends.fetch_add(kOneEnded - 1, std::memory_order_seq_cst);
   // Either we see the waiter here, or it sees that the xid is gone: both sides are sequentially consistent.
   if (slot.first_waiter.load(std::memory_order_seq_cst) != 0) wake_waiters(slot);
@@ -180,6 +182,7 @@ bool RunningSet::scan(shm::SessionIndex self, Snapshot& snapshot, std::vector<Xi
     if (xid == 0 || xid >= snapshot.xmax.value || i == self.value) continue;
     running.push_back(Xid{xid});
     xmin = std::min(xmin, Xid{xid});
+    failpoint::hit("snapshot_scan");
     const Slot& slot = slots_[i];
     if (slot.overflowed.load(std::memory_order_acquire) != 0) snapshot.overflowed = true;
     const std::uint32_t count = slot.subxid_count.load(std::memory_order_acquire);
