@@ -62,7 +62,8 @@ Reader::Reader(const SegmentFiles& files, Lsn start)
 bool Reader::fill(std::size_t size_bytes) {
   const std::size_t consumed = position_ - buffer_start_;
   if (buffer_used_ - consumed >= size_bytes) return true;
-  std::memmove(buffer_.data(), buffer_.data() + consumed, buffer_used_ - consumed);
+  if (buffer_used_ != consumed)
+    std::memmove(buffer_.data(), buffer_.data() + consumed, buffer_used_ - consumed);
   buffer_used_ -= consumed;
   buffer_start_ = position_;
   while (buffer_used_ < size_bytes) {
