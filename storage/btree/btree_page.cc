@@ -21,6 +21,17 @@ void init_meta_page(Page page, const BTreeMeta& meta) noexcept {
   std::memcpy(page.place_item(1, sizeof meta), &meta, sizeof meta);
 }
 
+void init_deleted_page(Page page, std::uint64_t safe_xid, PageNumber previous, PageNumber next) noexcept {
+  init_btree_page(page, 0, kBTreeDeleted, previous, next);
+  page.header().prune_xid = safe_xid;
+}
+
+void remove_downlink(Page page, std::uint16_t slot) noexcept {
+  const auto next = static_cast<std::uint16_t>(slot + 1);
+  store(page.item(slot), item_at(page, next).child().value);
+  page.remove_item_at(next);
+}
+
 void append_item(Page page, IndexItem item) noexcept {
   const auto slot = static_cast<std::uint16_t>(page.slot_count() + 1);
   std::memcpy(page.place_item(slot, item.length()), item.bytes(), item.length());

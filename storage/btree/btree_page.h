@@ -22,8 +22,8 @@ enum BTreePageFlag : std::uint16_t {
   kBTreeRecyclable = 1u << 7,       // deleted, and no scan can come here any more
 };
 
-/// The last 16 bytes of every B-tree page (docs/formats/btree.md). Page 0 is the meta page, so 0 as a link means
-/// "none".
+/// The last 16 bytes of every B-tree page (docs/formats/btree.md). Page 0 is the meta page, so 0 as a link
+/// means "none".
 struct BTreeSpecial {
   std::uint32_t previous;
   std::uint32_t next;
@@ -84,12 +84,18 @@ inline IndexItem item_at(ConstPage page, std::uint16_t slot) noexcept {
   return {page.item(line), line.length()};
 }
 /// Bytes an item takes on a page, line pointer counted.
-constexpr std::size_t item_cost(std::size_t length) noexcept { return align_item(length) + sizeof(LinePointer); }
+constexpr std::size_t item_cost(std::size_t length) noexcept {
+  return align_item(length) + sizeof(LinePointer);
+}
 
 /// Makes an empty page.
 void init_btree_page(Page page, std::uint16_t level, std::uint16_t flags, PageNumber previous,
                      PageNumber next) noexcept;
 void init_meta_page(Page page, const BTreeMeta& meta) noexcept;
+/// Makes a page that is out of the tree; its links still lead late visitors back into it.
+void init_deleted_page(Page page, std::uint64_t safe_xid, PageNumber previous, PageNumber next) noexcept;
+/// Lets the downlink at `slot` lead to the next one's child, and removes the next one.
+void remove_downlink(Page page, std::uint16_t slot) noexcept;
 /// Appends an item that fits.
 void append_item(Page page, IndexItem item) noexcept;
 

@@ -18,18 +18,19 @@ enum class BTreeRecord : std::uint8_t {
   kRecyclable = 0x80,
 };
 
-/// kInsertLeaf, kInsertUpper. Block 0: the page; its data: the item. kInsertUpper, block 1: the left child whose
-/// split is complete now.
+/// kInsertLeaf, kInsertUpper. Block 0: the page; its data: the item. kInsertUpper, block 1: the left child
+/// whose split is complete now.
 struct BTreeInsertRecord {
   std::uint16_t slot;
   std::uint16_t reserved;
 };
 static_assert(std::has_unique_object_representations_v<BTreeInsertRecord>);
 
-/// kSplit. Items are counted from 0 in the order in which they stand after the insertion that caused the split,
-/// high keys not counted.
-///   block 0  the left page, keeps items [0, first_right); data: its new high key, then the new item if new_is_left
-///   block 1  the right page, made from scratch; data: all its items, high key first if it has one, each preceded by
+/// kSplit. Items are counted from 0 in the order in which they stand after the insertion that caused the
+/// split, high keys not counted.
+///   block 0  the left page, keeps items [0, first_right); data: its new high key, then the new item if
+///   new_is_left block 1  the right page, made from scratch; data: all its items, high key first if it has
+///   one, each preceded by
 ///            its length (u16) and padded to 8 bytes
 ///   block 2  the old right sibling, if there is one: its left link changes
 ///   block 3  the left child whose split is complete now, if this is an inner page
@@ -50,15 +51,16 @@ struct BTreeDeleteRecord {
 };
 static_assert(std::has_unique_object_representations_v<BTreeDeleteRecord>);
 
-/// kHalfDead. Block 0: the leaf; block 1: its parent, where the downlink at `slot` gets the next one's child and
-/// the next one goes.
+/// kHalfDead. Block 0: the leaf; block 1: its parent, where the downlink at `slot` gets the next one's child
+/// and the next one goes.
 struct BTreeHalfDeadRecord {
   std::uint16_t slot;
   std::uint16_t reserved;
 };
 static_assert(std::has_unique_object_representations_v<BTreeHalfDeadRecord>);
 
-/// kUnlink. Block 0: the leaf, made from scratch; block 1: its left sibling, if any; block 2: its right sibling.
+/// kUnlink. Block 0: the leaf, made from scratch; block 1: its left sibling, if any; block 2: its right
+/// sibling.
 struct BTreeUnlinkRecord {
   std::uint64_t safe_xid;
   std::uint32_t previous;
@@ -66,8 +68,8 @@ struct BTreeUnlinkRecord {
 };
 static_assert(std::has_unique_object_representations_v<BTreeUnlinkRecord>);
 
-/// kNewRoot. Block 0: the new root, made from scratch, and its data: items as in kSplit's block 1; block 1: the old
-/// root, unless the index was empty; block 2: the meta page.
+/// kNewRoot. Block 0: the new root, made from scratch, and its data: items as in kSplit's block 1; block 1:
+/// the old root, unless the index was empty; block 2: the meta page.
 struct BTreeNewRootRecord {
   std::uint32_t root;
   std::uint32_t level;

@@ -85,19 +85,19 @@ inline int compare_unpacked(const SearchKey& key, IndexItem item, unsigned item_
 
 }  // namespace btree_detail
 
-/// Where the key stands to an item: <0 left of it, >0 right, 0 neither. The first item of an inner page is below
-/// everything and must not be asked about.
+/// Where the key stands to an item: <0 left of it, >0 right, 0 neither. The first item of an inner page is
+/// below everything and must not be asked about.
 inline int compare_key(const SearchKey& key, IndexItem item) noexcept {
   const std::uint16_t info = item.info();
   const unsigned item_columns = (info & kItemIsPivot) != 0 ? info & kItemAttributeMask : kMaxIndexColumns;
   const unsigned shared = std::min<unsigned>(key.column_count, item_columns);
   const TupleLayout& layout = key.index->layout;
-  // Columns at fixed offsets are read one by one; most keys differ in the first.
-  if ((info & kItemHasNulls) == 0 && shared <= layout.offset_count()) [[likely]] {
+  // Columns at fixed offsets are read one by one; most keys differ in the first, which is always at offset 0.
+  if ((info & kItemHasNulls) == 0 && (shared <= 1 || shared <= layout.offset_count())) [[likely]] {
     const std::byte* data = item.bytes() + kItemHeaderBytes;
     for (unsigned i = 0; i < shared; ++i) {
       const AttributeLayout& attribute = layout.attribute(i);
-      const std::byte* at = data + layout.fixed_offset(i);
+      const std::byte* at = i == 0 ? data : data + layout.fixed_offset(i);
       const std::uint64_t value = attribute.by_value ? btree_detail::fetch_by_value(at, attribute.length)
                                                      : reinterpret_cast<std::uintptr_t>(at);
       const int order = compare_column(key.columns[i], value, false, key.values[i], key.nulls[i]);

@@ -36,7 +36,8 @@ std::size_t form(const BTreeIndex& index, std::size_t count, const std::uint64_t
 
 std::size_t entry_size(const BTreeIndex& index, const std::uint64_t* values, const bool* nulls) noexcept {
   const std::size_t count = index.layout.attribute_count();
-  return kItemHeaderBytes + (any_null(nulls, count) ? 8 : 0) + packed_size(index.layout, count, values, nulls);
+  return kItemHeaderBytes + (any_null(nulls, count) ? 8 : 0) +
+         packed_size(index.layout, count, values, nulls);
 }
 
 void form_entry(const BTreeIndex& index, const std::uint64_t* values, const bool* nulls, TupleId id,
@@ -75,7 +76,8 @@ unsigned separator_columns(const BTreeIndex& index, IndexItem last_left, IndexIt
   return static_cast<unsigned>(count + 1);
 }
 
-void make_separator(const BTreeIndex& index, IndexItem last_left, IndexItem first_right, ItemBuffer& to) noexcept {
+void make_separator(const BTreeIndex& index, IndexItem last_left, IndexItem first_right,
+                    ItemBuffer& to) noexcept {
   const unsigned wanted = separator_columns(index, last_left, first_right);
   const auto count = std::min<std::size_t>(wanted, index.keys.size());
   const bool with_id = wanted > count;

@@ -27,7 +27,8 @@ enum IndexItemInfo : std::uint16_t {
 ///   4       2     slot    entries: heap line pointer; pivots: 0
 ///   6       2     info    IndexItemInfo
 ///   8       8     null bitmap, only with kItemHasNulls
-///   8 or 16 -     values, packed as in heap tuples; pivots with kItemHasId: then, 8-aligned, page (4), slot (2), zero (2)
+///   8 or 16 -     values, packed as in heap tuples; pivots with kItemHasId: then, 8-aligned, page (4), slot
+///   (2), zero (2)
 struct IndexItemHeader {
   std::uint32_t page;
   std::uint16_t slot;
@@ -68,7 +69,8 @@ class IndexItem {
   const std::byte* null_bitmap() const noexcept { return has_nulls() ? bytes_ + kItemHeaderBytes : nullptr; }
   const std::byte* data() const noexcept { return bytes_ + kItemHeaderBytes + (has_nulls() ? 8 : 0); }
   bool is_null(unsigned column) const noexcept {
-    return has_nulls() && (static_cast<std::uint8_t>(bytes_[kItemHeaderBytes + column / 8]) >> (column % 8) & 1) == 0;
+    return has_nulls() &&
+           (static_cast<std::uint8_t>(bytes_[kItemHeaderBytes + column / 8]) >> (column % 8) & 1) == 0;
   }
 
  private:
@@ -93,9 +95,10 @@ void form_entry(const BTreeIndex& index, const std::uint64_t* values, const bool
 void form_entry_checked(const BTreeIndex& index, const std::uint64_t* values, const bool* nulls, TupleId id,
                         ItemBuffer& to);
 
-/// The shortest pivot that is not below `last_left` and below `first_right`, two neighbouring entries: as many key
-/// columns of `first_right` as it takes to tell them apart, or all and the id of `last_left`.
-void make_separator(const BTreeIndex& index, IndexItem last_left, IndexItem first_right, ItemBuffer& to) noexcept;
+/// The shortest pivot that is not below `last_left` and below `first_right`, two neighbouring entries: as
+/// many key columns of `first_right` as it takes to tell them apart, or all and the id of `last_left`.
+void make_separator(const BTreeIndex& index, IndexItem last_left, IndexItem first_right,
+                    ItemBuffer& to) noexcept;
 /// Key columns (1 to all) that make_separator would keep, one more when the id is needed, too.
 unsigned separator_columns(const BTreeIndex& index, IndexItem last_left, IndexItem first_right) noexcept;
 
