@@ -211,6 +211,12 @@ void Catalog::invalidate_shared() {
   state_->note(InvalidationKind::kShared, kInvalidOid, kInvalidOid);
 }
 
+void Catalog::note_new_file(FileId file) { state_->new_files.push_back(file); }
+
+bool Catalog::is_new_file(FileId file) const {
+  return std::ranges::find(state_->new_files, file) != state_->new_files.end();
+}
+
 bool Catalog::has_changes() const { return !state_->pending.empty(); }
 
 std::span<const std::byte> Catalog::State::commit_payload() { return std::as_bytes(std::span{pending}); }
@@ -228,6 +234,7 @@ void Catalog::State::after_commit() noexcept {
 
 void Catalog::State::abort_subtransaction(int) noexcept {
   // The messages stay: too many are harmless. What the overlay holds may have been taken back.
+  new_files.clear();  // some may be of the part taken back: forgetting the others only costs speed
   overlay.clear();
   shared_overlay.clear();
   path_valid = false;
@@ -235,6 +242,7 @@ void Catalog::State::abort_subtransaction(int) noexcept {
 }
 
 void Catalog::State::forget_changes() noexcept {
+  new_files.clear();
   if (own_generation == 0) return;
   pending.clear();
   changed_relations.clear();

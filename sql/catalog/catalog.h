@@ -140,6 +140,10 @@ class Catalog {
   txn::Transaction& transaction() { return transaction_; }
   void set_temporary_schema(Oid schema);
 
+  /// A file made by this transaction: nobody else can have rows there. For COPY FREEZE and for loading without the log.
+  void note_new_file(FileId file);
+  bool is_new_file(FileId file) const;
+
   /// Notes that this transaction changed `relation` (its row, columns, indexes, constraints...): this session
   /// builds it anew at once, others after commit. 0 with `names` = a name appeared or went.
   void invalidate_relation(Oid relation);

@@ -28,6 +28,7 @@ struct Catalog::State final : txn::TransactionHooks {
   bool shared_changed = false;
   DatabaseEntries overlay;
   SharedEntries shared_overlay;
+  std::vector<FileId> new_files;
   /// 0, or this session's own generation while it has changes.
   std::uint64_t own_generation = 0;
   std::uint64_t seen_generation = 0;

@@ -140,6 +140,7 @@ void create_relation_files(Catalog& catalog, FileId file, char persistence) {
   storage::Storage& storage = catalog.services().storage;
   // Noted before the file is there: an abort in between finds nothing to remove, which is no error.
   transaction.drop_file_at_abort(file);
+  catalog.note_new_file(file);
   const storage::Persistence kind = persistence == 'p'   ? storage::Persistence::kPermanent
                                     : persistence == 'u' ? storage::Persistence::kUnlogged
                                                          : storage::Persistence::kTemporary;
@@ -147,6 +148,21 @@ void create_relation_files(Catalog& catalog, FileId file, char persistence) {
   if (persistence == 'u') {
     storage::create_relation_logged(storage, file, Fork::kInit, kind, transaction.assign_xid());
   }
+}
+
+void replace_relation_file(Catalog& catalog, Oid oid) {
+  const Oid file = new_oid(catalog);
+  Oid old_file;
+  char persistence = 'p';
+  change_class_row(catalog, oid, [&](ClassRow& row) {
+    old_file = row.relfilenode;
+    row.relfilenode = file;
+    row.relpages = row.relallvisible = 0;
+    row.reltuples = -1;
+    persistence = row.relpersistence;
+  });
+  catalog.transaction().drop_file_at_commit({catalog.eval().database, old_file});
+  create_relation_files(catalog, {catalog.eval().database, file}, persistence);
 }
 
 Oid create_relation(Catalog& catalog, const NewRelation& relation) {

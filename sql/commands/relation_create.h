@@ -55,6 +55,10 @@ bool name_is_taken(Catalog& catalog, Oid schema, std::string_view name);
 /// Makes the empty main fork (and init fork of unlogged ones) of a new file of this transaction.
 void create_relation_files(Catalog& catalog, FileId file, char persistence);
 
+/// Gives a table (or toast table) a new, empty file in place of its own, transactionally. Its indexes are the
+/// caller's to rebuild.
+void replace_relation_file(Catalog& catalog, Oid relation);
+
 /// Gives `table` a toast table if its columns may need one.
 void create_toast_table(Catalog& catalog, Oid table);
 bool needs_toast_table(const Relation& table);
