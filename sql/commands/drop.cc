@@ -3,6 +3,7 @@
 #include "sql/commands/commands_list.h"
 #include "sql/commands/dependencies.h"
 #include "sql/commands/support.h"
+#include "txn/transaction.h"
 
 namespace pinwheel::sql {
 namespace {
