@@ -8,9 +8,11 @@
 
 #include "sql/types/array.h"
 #include "sql/types/bits.h"
+#include "sql/types/collation.h"
 #include "sql/types/datetime.h"
 #include "sql/types/io_errors.h"
 #include "sql/types/numeric.h"
+#include "sql/types/orderings.h"
 #include "sql/types/row_value.h"
 #include "sql/types/text_values.h"
 #include "sql/types/tid.h"
@@ -19,21 +21,21 @@
 
 namespace pinwheel::sql {
 
-namespace {
+namespace orderings {
 
 using Context = const CompareContext&;
 
 template <class T>
-int order(T a, T b) {
+static int order(T a, T b) {
   return a < b ? -1 : a > b;
 }
 
-Datum plain(Datum v, Context context) {
+static Datum plain(Datum v, Context context) {
   return needs_detoast(v) ? detoast(v, *context.arena, context.detoaster) : v;
 }
-std::string_view bytes_of(Datum v, Context context) { return var_view(plain(v, context)); }
+static std::string_view bytes_of(Datum v, Context context) { return var_view(plain(v, context)); }
 
-int compare_bytes(std::string_view a, std::string_view b) {
+static int compare_bytes(std::string_view a, std::string_view b) {
   const std::size_t common = std::min(a.size(), b.size());
   if (common > 0) {
     if (const int c = std::memcmp(a.data(), b.data(), common)) return c;
@@ -41,8 +43,8 @@ int compare_bytes(std::string_view a, std::string_view b) {
   return order(a.size(), b.size());
 }
 
-std::uint64_t hash_bytes(std::string_view bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
-std::uint64_t hash_word(std::uint64_t word) {
+static std::uint64_t hash_bytes(std::string_view bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
+static std::uint64_t hash_word(std::uint64_t word) {
   // One multiply-xorshift round (splitmix64's finaliser): cheap and spreads to all bits.
   word ^= word >> 30;
   word *= 0xBF58476D1CE4E5B9u;
@@ -54,8 +56,8 @@ std::uint64_t hash_word(std::uint64_t word) {
 // By-value signed types are sign-extended, so one function orders int2, int4, int8, date, time and
 // timestamps, and any two of the integer types.
 int compare_signed(Datum a, Datum b, Context) { return order(a.as_int64(), b.as_int64()); }
-bool equal_bits(Datum a, Datum b, Context) { return a.bits == b.bits; }
-std::uint64_t hash_bits(Datum v, Context) { return hash_word(v.bits); }
+static bool equal_bits(Datum a, Datum b, Context) { return a.bits == b.bits; }
+static std::uint64_t hash_bits(Datum v, Context) { return hash_word(v.bits); }
 
 int compare_unsigned(Datum a, Datum b, Context) { return order(a.bits, b.bits); }
 int compare_oid(Datum a, Datum b, Context) { return order(a.as_oid().value, b.as_oid().value); }
@@ -64,7 +66,7 @@ int compare_char(Datum a, Datum b, Context) {
 }
 
 /// NaN is greater than all and equal to itself; -0 equals 0.
-int compare_double(double a, double b) {
+static int compare_double(double a, double b) {
   if (std::isnan(a)) return std::isnan(b) ? 0 : 1;
   if (std::isnan(b)) return -1;
   return order(a, b);
@@ -73,15 +75,18 @@ int compare_float4(Datum a, Datum b, Context) { return compare_double(a.as_float
 int compare_float8(Datum a, Datum b, Context) { return compare_double(a.as_float8(), b.as_float8()); }
 int compare_float48(Datum a, Datum b, Context) { return compare_double(a.as_float4(), b.as_float8()); }
 int compare_float84(Datum a, Datum b, Context) { return compare_double(a.as_float8(), b.as_float4()); }
-std::uint64_t hash_double(double v) {
+static std::uint64_t hash_double(double v) {
   if (v == 0) v = 0;  // folds -0
   if (std::isnan(v)) v = std::numeric_limits<double>::quiet_NaN();
   return hash_word(std::bit_cast<std::uint64_t>(v));
 }
-std::uint64_t hash_float4(Datum v, Context) { return hash_double(v.as_float4()); }
-std::uint64_t hash_float8(Datum v, Context) { return hash_double(v.as_float8()); }
+static std::uint64_t hash_float4(Datum v, Context) { return hash_double(v.as_float4()); }
+static std::uint64_t hash_float8(Datum v, Context) { return hash_double(v.as_float8()); }
 
 int compare_text(Datum a, Datum b, Context context) {
+  if (context.collation.value > kPosixCollation.value) [[unlikely]] {
+    return compare_collated(bytes_of(a, context), bytes_of(b, context), context.collation);
+  }
   return compare_bytes(bytes_of(a, context), bytes_of(b, context));
 }
 bool equal_text(Datum a, Datum b, Context context) {
@@ -89,15 +94,21 @@ bool equal_text(Datum a, Datum b, Context context) {
   if (var_raw_size(a) != var_raw_size(b)) return false;
   return bytes_of(a, context) == bytes_of(b, context);
 }
-std::uint64_t hash_text(Datum v, Context context) { return hash_bytes(bytes_of(v, context)); }
+static std::uint64_t hash_text(Datum v, Context context) { return hash_bytes(bytes_of(v, context)); }
 
 int compare_bpchar(Datum a, Datum b, Context context) {
+  if (context.collation.value > kPosixCollation.value) [[unlikely]] {
+    return compare_collated(trim_blanks(bytes_of(a, context)), trim_blanks(bytes_of(b, context)),
+                            context.collation);
+  }
   return compare_bytes(trim_blanks(bytes_of(a, context)), trim_blanks(bytes_of(b, context)));
 }
-std::uint64_t hash_bpchar(Datum v, Context context) { return hash_bytes(trim_blanks(bytes_of(v, context))); }
+static std::uint64_t hash_bpchar(Datum v, Context context) {
+  return hash_bytes(trim_blanks(bytes_of(v, context)));
+}
 
 int compare_name(Datum a, Datum b, Context) { return compare_bytes(name_view(a), name_view(b)); }
-std::uint64_t hash_name(Datum v, Context) { return hash_bytes(name_view(v)); }
+static std::uint64_t hash_name(Datum v, Context) { return hash_bytes(name_view(v)); }
 int compare_name_text(Datum a, Datum b, Context context) {
   return compare_bytes(name_view(a), bytes_of(b, context));
 }
@@ -108,22 +119,22 @@ int compare_text_name(Datum a, Datum b, Context context) {
 int compare_numeric(Datum a, Datum b, Context context) {
   return numeric_compare(plain(a, context), plain(b, context));
 }
-std::uint64_t hash_numeric(Datum v, Context context) { return numeric_hash(plain(v, context)); }
+static std::uint64_t hash_numeric(Datum v, Context context) { return numeric_hash(plain(v, context)); }
 
 int compare_uuid(Datum a, Datum b, Context) { return std::memcmp(a.as_pointer(), b.as_pointer(), 16); }
-std::uint64_t hash_uuid(Datum v, Context) { return hash_bytes({v.as_chars(), 16}); }
+static std::uint64_t hash_uuid(Datum v, Context) { return hash_bytes({v.as_chars(), 16}); }
 
 int compare_tid(Datum a, Datum b, Context) {
   const TupleId x = load_tid(a);
   const TupleId y = load_tid(b);
   return x.page != y.page ? order(x.page.value, y.page.value) : order(x.slot, y.slot);
 }
-std::uint64_t hash_tid(Datum v, Context) { return hash_bytes({v.as_chars(), kTidSize}); }
+static std::uint64_t hash_tid(Datum v, Context) { return hash_bytes({v.as_chars(), kTidSize}); }
 
 int compare_interval(Datum a, Datum b, Context) {
   return order(interval_length(load_interval(a)), interval_length(load_interval(b)));
 }
-std::uint64_t hash_interval(Datum v, Context) {
+static std::uint64_t hash_interval(Datum v, Context) {
   const Int128 length = interval_length(load_interval(v));
   return hash_word(static_cast<std::uint64_t>(length));
 }
@@ -135,7 +146,7 @@ int compare_timetz(Datum a, Datum b, Context) {
   const int c = order(x.us + x.zone_s * kUsPerSecond, y.us + y.zone_s * kUsPerSecond);
   return c != 0 ? c : order(x.zone_s, y.zone_s);
 }
-std::uint64_t hash_timetz(Datum v, Context) {
+static std::uint64_t hash_timetz(Datum v, Context) {
   const TimeTz t = load_timetz(v);
   return hash_word(static_cast<std::uint64_t>(t.us)) ^ hash_word(static_cast<std::uint64_t>(t.zone_s) + 1);
 }
@@ -193,7 +204,7 @@ int compare_array(Datum a, Datum b, Context context) {
   return 0;
 }
 
-std::uint64_t hash_array(Datum v, Context context) {
+static std::uint64_t hash_array(Datum v, Context context) {
   const ArrayView view = view_array(plain(v, context));
   const HashFn hash = find_hash(view.element);
   if (!hash) {
@@ -208,6 +219,7 @@ std::uint64_t hash_array(Datum v, Context context) {
   return result;
 }
 
+namespace {
 /// The fields of a row, unpacked into an arena.
 struct Fields {
   int count;
@@ -224,6 +236,7 @@ struct Fields {
     read_row(view, types, values, nulls);
   }
 };
+}  // namespace
 
 int compare_record(Datum a, Datum b, Context context) {
   Arena local;
@@ -250,7 +263,7 @@ int compare_record(Datum a, Datum b, Context context) {
   return 0;
 }
 
-std::uint64_t hash_record(Datum v, Context context) {
+static std::uint64_t hash_record(Datum v, Context context) {
   Arena local;
   const Fields fields{plain(v, context), local};
   std::uint64_t result = 1;
@@ -260,6 +273,12 @@ std::uint64_t hash_record(Datum v, Context context) {
   }
   return result;
 }
+
+}  // namespace orderings
+
+namespace {
+
+using namespace orderings;
 
 /// Equality where equal bytes are not enough: through the order.
 template <CompareFn Compare>
@@ -500,6 +519,7 @@ bool abbreviated_key(Oid type, Datum value, const CompareContext& context, std::
     *key = ordered_double(compare == compare_float4 ? value.as_float4() : value.as_float8());
     return true;
   }
+  if (context.collation.value > kPosixCollation.value) return false;
   if (compare == compare_text) {
     *key = leading_bytes(bytes_of(value, context));
   } else if (compare == compare_bpchar) {

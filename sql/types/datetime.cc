@@ -209,6 +209,47 @@ Interval negate_interval(Interval span) {
   return result;
 }
 
+namespace {
+
+/// Rounds to microseconds, so that a fraction that is a whole day but for floating point becomes one.
+double round_us(double seconds) { return std::rint(seconds * 1e6) / 1e6; }
+
+/// The span whose months, days and microseconds are the given real numbers.
+Interval from_real_fields(double months, double days, double us) {
+  const auto fits = [](double v) { return !std::isnan(v) && v >= INT32_MIN && v <= INT32_MAX; };
+  if (!fits(months) || !fits(days)) throw_interval_range();
+  Interval result;
+  result.months = static_cast<std::int32_t>(months);
+  result.days = static_cast<std::int32_t>(days);
+  // A month's fraction is a fraction of 30 days, and a day's one of 24 hours.
+  double month_days = (months - result.months) * kDaysPerMonth;
+  month_days = round_us(month_days);
+  double seconds =
+      round_us((days - result.days + month_days - static_cast<std::int64_t>(month_days)) * 86400.0);
+  // The two day fractions may add up to a whole day.
+  if (std::fabs(seconds) >= 86400.0) {
+    result.days += static_cast<std::int32_t>(seconds / 86400.0);
+    seconds -= static_cast<std::int32_t>(seconds / 86400.0) * 86400.0;
+  }
+  if (__builtin_add_overflow(result.days, static_cast<std::int32_t>(month_days), &result.days))
+    throw_interval_range();
+  const double total = std::rint(us + seconds * 1e6);
+  if (std::isnan(total) || std::fabs(total) > 9.2e18) throw_interval_range();
+  result.us = static_cast<std::int64_t>(total);
+  return result;
+}
+
+}  // namespace
+
+Interval multiply_interval(Interval span, double factor) {
+  return from_real_fields(span.months * factor, span.days * factor, static_cast<double>(span.us) * factor);
+}
+
+Interval divide_interval(Interval span, double divisor) {
+  if (divisor == 0) throw_division_by_zero();
+  return from_real_fields(span.months / divisor, span.days / divisor, static_cast<double>(span.us) / divisor);
+}
+
 Int128 interval_length(Interval span) {
   const std::int64_t days = static_cast<std::int64_t>(span.months) * kDaysPerMonth + span.days;
   return static_cast<Int128>(days) * kUsPerDay + span.us;

@@ -103,6 +103,9 @@ std::int32_t timestamp_to_date(std::int64_t timestamp);
 std::int64_t timestamp_plus_interval(std::int64_t timestamp, Interval span);
 std::int64_t timestamptz_plus_interval(std::int64_t timestamp, Interval span, const TimeZone& zone);
 Interval negate_interval(Interval span);
+/// Fractions of months and days spill into the smaller fields. Errors: 22008.
+Interval multiply_interval(Interval span, double factor);
+Interval divide_interval(Interval span, double divisor);
 /// Length in microseconds with 30-day months, for ordering.
 Int128 interval_length(Interval span);
 Interval justify_hours(Interval span);

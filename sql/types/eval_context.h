@@ -18,6 +18,14 @@ enum class ByteaOutput : std::uint8_t { kHex, kEscape };
 
 class TimeZone;  // sql/types/time_zone.h
 
+/// Rows computed at once: `rows` times `columns` values, row by row.
+struct RowSet {
+  int columns = 0;
+  int rows = 0;
+  const Datum* values = nullptr;
+  const bool* nulls = nullptr;
+};
+
 /// What functions may ask of the catalogs. Implemented by sql/catalog; null in an EvalContext that has none.
 /// Results live until the statement ends.
 class CatalogHooks {
@@ -45,6 +53,11 @@ class CatalogHooks {
   /// stand in kCatalogFunctions; the caller checked strictness and argument types. Sets *is_null.
   virtual Datum call(std::string_view prosrc, Oid procedure, const Datum* args, const bool* nulls, int nargs,
                      Arena& arena, bool* is_null) = 0;
+
+  /// Rows of a set-returning function that only the session can answer (pg_show_all_settings, pg_lock_status,
+  /// ...), by prosrc. The default raises 0A000.
+  virtual RowSet call_set(std::string_view prosrc, Oid procedure, const Datum* args, const bool* nulls,
+                          int nargs, Arena& arena);
 
   /// Input and output of types that are not built in (enums, domains, composites), by type oid.
   virtual Datum input_user_type(Oid type, std::string_view text, int typmod, Arena& arena) = 0;

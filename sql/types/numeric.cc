@@ -216,6 +216,20 @@ Datum numeric_div(Arena& arena, Datum a, Datum b) {
   return pack_decimal(arena, divide_to_scale(left, right, division_scale(left, right)));
 }
 
+int numeric_division_scale(Datum a, Datum b) { return division_scale(unpack_decimal(a), unpack_decimal(b)); }
+
+Datum numeric_div_to_scale(Arena& arena, Datum a, Datum b, int scale) {
+  return pack_decimal(arena, divide_to_scale(unpack_decimal(a), unpack_decimal(b), scale));
+}
+
+bool numeric_as_small(Datum a, std::int64_t* value, int* scale) {
+  Small small;
+  if (!read_small(a, &small)) return false;
+  *value = small.value;
+  *scale = small.scale;
+  return true;
+}
+
 Datum numeric_div_trunc(Arena& arena, Datum a, Datum b) {
   const Decimal left = unpack_decimal(a);
   const Decimal right = unpack_decimal(b);
@@ -289,6 +303,11 @@ Datum numeric_sqrt(Arena& arena, Datum a) {
   const int weight = leading(d).weight;
   const int scale =
       clamp_display_scale(std::max(kNumericMinSignificant - ((weight + 1) * 4 / 2 - 1), d.scale));
+  return numeric_sqrt_to_scale(arena, a, scale);
+}
+
+Datum numeric_sqrt_to_scale(Arena& arena, Datum a, int scale) {
+  Decimal d = unpack_decimal(a);
   // One digit more than wanted, then round: floor(sqrt) of the exact integer cannot mislead the rounding.
   const int shift = 2 * (scale + 1) - d.scale;
   if (shift >= 0) {

@@ -46,9 +46,17 @@ Datum numeric_exp(Arena& arena, Datum a);
 Datum numeric_ln(Arena& arena, Datum a);
 Datum numeric_log(Arena& arena, Datum base, Datum a);
 Datum numeric_power(Arena& arena, Datum base, Datum exponent);
+/// Square root and quotient at a scale the caller chose; `a` >= 0, `b` finite and not zero.
+Datum numeric_sqrt_to_scale(Arena& arena, Datum a, int scale);
+Datum numeric_div_to_scale(Arena& arena, Datum a, Datum b, int scale);
+/// The scale numeric_div() would choose.
+int numeric_division_scale(Datum a, Datum b);
 Datum numeric_gcd(Arena& arena, Datum a, Datum b);
 Datum numeric_lcm(Arena& arena, Datum a, Datum b);
 Datum numeric_factorial(Arena& arena, std::int64_t n);
+
+/// True for finite values below 2^56: value / 10^scale. What sums without GMP can take.
+bool numeric_as_small(Datum a, std::int64_t* value, int* scale);
 
 /// NaN is greater than all and equal to itself.
 int numeric_compare(Datum a, Datum b);
