@@ -11,7 +11,8 @@ namespace pinwheel::sql {
 
 namespace {
 
-/// The query levels that the arguments of an aggregate refer to, counted outward from the aggregate's own place.
+/// The query levels that the arguments of an aggregate refer to, counted outward from the aggregate's own
+/// place.
 struct Levels {
   int column = -1;
   int aggregate = -1;
@@ -36,7 +37,8 @@ void scan_levels(const Expr* expr, int depth, Levels& levels) {
   }
   if (const auto* aggregate = expr_if<AggregateExpr>(expr)) {
     const int level = aggregate->levels_up - depth;
-    if (level >= 0 && (levels.aggregate < 0 || level < levels.aggregate)) levels.aggregate_location = expr->location;
+    if (level >= 0 && (levels.aggregate < 0 || level < levels.aggregate))
+      levels.aggregate_location = expr->location;
     levels.note(levels.aggregate, level);
     if (level >= 0) return;
   }
@@ -45,7 +47,8 @@ void scan_levels(const Expr* expr, int depth, Levels& levels) {
       levels.window = true;
       levels.window_location = expr->location;
     }
-    if (const auto* call = expr_if<FunctionExpr>(expr); call != nullptr && call->returns_set && !levels.set_function) {
+    if (const auto* call = expr_if<FunctionExpr>(expr);
+        call != nullptr && call->returns_set && !levels.set_function) {
       levels.set_function = true;
       levels.set_location = expr->location;
     }
@@ -68,7 +71,8 @@ void check_placement(Scope& scope, SqlState state, std::string_view what, bool w
     case ExprUse::kSelectTarget:
     case ExprUse::kInsertTarget:
     case ExprUse::kOrderBy:
-    case ExprUse::kDistinctOn: return;
+    case ExprUse::kDistinctOn:
+      return;
     case ExprUse::kHaving:
     case ExprUse::kWindowPartition:
     case ExprUse::kWindowOrder:
@@ -76,27 +80,54 @@ void check_placement(Scope& scope, SqlState state, std::string_view what, bool w
       place = scope.use == ExprUse::kHaving ? "HAVING" : "window definitions";
       break;
     case ExprUse::kJoinOn:
-    case ExprUse::kJoinUsing: place = "JOIN conditions"; break;
+    case ExprUse::kJoinUsing:
+      place = "JOIN conditions";
+      break;
     case ExprUse::kFromSubselect:
       if (!window) {
-        throw an.error(state, "aggregate functions are not allowed in FROM clause of their own query level", location);
+        throw an.error(state, "aggregate functions are not allowed in FROM clause of their own query level",
+                       location);
       }
       place = "FROM";
       break;
-    case ExprUse::kFromFunction: place = "functions in FROM"; break;
+    case ExprUse::kFromFunction:
+      place = "functions in FROM";
+      break;
     case ExprUse::kWindowRange:
     case ExprUse::kWindowRows:
-    case ExprUse::kWindowGroups: place = window ? std::string{"window definitions"} : std::string{use_name(scope.use)}; break;
-    case ExprUse::kCheck: place = "check constraints"; break;
-    case ExprUse::kDefault: place = "DEFAULT expressions"; break;
-    case ExprUse::kIndexExpression: place = "index expressions"; break;
-    case ExprUse::kIndexPredicate: place = "index predicates"; break;
-    case ExprUse::kAlterUsing: place = "transform expressions"; break;
-    case ExprUse::kExecuteParameter: place = "EXECUTE parameters"; break;
-    case ExprUse::kCopyWhere: place = "COPY FROM WHERE conditions"; break;
-    case ExprUse::kGenerated: place = "column generation expressions"; break;
-    case ExprUse::kPartitionKey: place = "partition key expressions"; break;
-    default: place = use_name(scope.use); break;
+    case ExprUse::kWindowGroups:
+      place = window ? std::string{"window definitions"} : std::string{use_name(scope.use)};
+      break;
+    case ExprUse::kCheck:
+      place = "check constraints";
+      break;
+    case ExprUse::kDefault:
+      place = "DEFAULT expressions";
+      break;
+    case ExprUse::kIndexExpression:
+      place = "index expressions";
+      break;
+    case ExprUse::kIndexPredicate:
+      place = "index predicates";
+      break;
+    case ExprUse::kAlterUsing:
+      place = "transform expressions";
+      break;
+    case ExprUse::kExecuteParameter:
+      place = "EXECUTE parameters";
+      break;
+    case ExprUse::kCopyWhere:
+      place = "COPY FROM WHERE conditions";
+      break;
+    case ExprUse::kGenerated:
+      place = "column generation expressions";
+      break;
+    case ExprUse::kPartitionKey:
+      place = "partition key expressions";
+      break;
+    default:
+      place = use_name(scope.use);
+      break;
   }
   throw an.error(state, cat(what, " are not allowed in ", place), location);
 }
@@ -149,7 +180,8 @@ Expr* finish_aggregate(Scope& scope, const ViewedFunction& function, std::vector
   TargetList targets;
   std::size_t direct = 0;
   if (function.aggregate_kind != 'n') direct = std::min<std::size_t>(function.direct_args, args.size());
-  node->direct_args = to_span(an.arena, std::vector<Expr*>(args.begin(), args.begin() + static_cast<long>(direct)));
+  node->direct_args =
+      to_span(an.arena, std::vector<Expr*>(args.begin(), args.begin() + static_cast<long>(direct)));
   for (std::size_t i = direct; i < args.size(); ++i) {
     Target target;
     target.expr = args[i];
@@ -162,13 +194,15 @@ Expr* finish_aggregate(Scope& scope, const ViewedFunction& function, std::vector
     for (std::size_t i = 0; i < targets.size(); ++i) {
       const raw::Node* item = call->agg_order[call->n_agg_order - targets.size() + i];
       const PgQuery__SortBy* by = item->sort_by;
-      SortClause clause = default_sort(scope, targets, static_cast<int>(i), true, location_of(targets[i].expr));
+      SortClause clause =
+          default_sort(scope, targets, static_cast<int>(i), true, location_of(targets[i].expr));
       clause.descending = by->sortby_dir == PG_QUERY__SORT_BY_DIR__SORTBY_DESC;
       if (clause.descending) {
         clause.sort_operator = require_sort_operators_greater(an, targets[i].expr->type.type);
       }
-      clause.nulls_first = by->sortby_nulls == PG_QUERY__SORT_BY_NULLS__SORTBY_NULLS_FIRST ||
-                           (by->sortby_nulls == PG_QUERY__SORT_BY_NULLS__SORTBY_NULLS_DEFAULT && clause.descending);
+      clause.nulls_first =
+          by->sortby_nulls == PG_QUERY__SORT_BY_NULLS__SORTBY_NULLS_FIRST ||
+          (by->sortby_nulls == PG_QUERY__SORT_BY_NULLS__SORTBY_NULLS_DEFAULT && clause.descending);
       order.push_back(clause);
     }
   } else if (call != nullptr && call->n_agg_order > 0) {
@@ -193,8 +227,9 @@ Expr* finish_aggregate(Scope& scope, const ViewedFunction& function, std::vector
                    levels.window_location);
   }
   if (levels.set_function) {
-    throw an.error(sqlstate::kFeatureNotSupported, "aggregate function calls cannot contain set-returning function calls",
-                   levels.set_location)
+    throw an
+        .error(sqlstate::kFeatureNotSupported,
+               "aggregate function calls cannot contain set-returning function calls", levels.set_location)
         .hint("You might be able to move the set-returning function into a LATERAL FROM item.");
   }
   int level = levels.column;
@@ -204,7 +239,8 @@ Expr* finish_aggregate(Scope& scope, const ViewedFunction& function, std::vector
     level = std::min(level, levels.aggregate);
   }
   if (levels.aggregate >= 0 && level == levels.aggregate) {
-    throw an.error(sqlstate::kGroupingError, "aggregate function calls cannot be nested", levels.aggregate_location);
+    throw an.error(sqlstate::kGroupingError, "aggregate function calls cannot be nested",
+                   levels.aggregate_location);
   }
   node->levels_up = level;
   Scope* owner = &scope;
@@ -214,20 +250,21 @@ Expr* finish_aggregate(Scope& scope, const ViewedFunction& function, std::vector
   return node;
 }
 
-Expr* finish_window_function(Scope& scope, const ViewedFunction& function, std::vector<Expr*> args, Oid result,
-                             const PgQuery__FuncCall* call, Expr* filter, int location) {
+Expr* finish_window_function(Scope& scope, const ViewedFunction& function, std::vector<Expr*> args,
+                             Oid result, const PgQuery__FuncCall* call, Expr* filter, int location) {
   Analysis& an = scope.an;
   const bool is_aggregate = function.kind == 'a';
   if (call->agg_distinct) {
-    throw an.error(sqlstate::kFeatureNotSupported, "DISTINCT is not implemented for window functions", location);
+    throw an.error(sqlstate::kFeatureNotSupported, "DISTINCT is not implemented for window functions",
+                   location);
   }
   if (call->n_agg_order > 0) {
-    throw an.error(sqlstate::kFeatureNotSupported, "aggregate ORDER BY is not implemented for window functions",
-                   location);
+    throw an.error(sqlstate::kFeatureNotSupported,
+                   "aggregate ORDER BY is not implemented for window functions", location);
   }
   if (!is_aggregate && call->agg_filter != nullptr) {
-    throw an.error(sqlstate::kFeatureNotSupported, "FILTER is not implemented for non-aggregate window functions",
-                   location);
+    throw an.error(sqlstate::kFeatureNotSupported,
+                   "FILTER is not implemented for non-aggregate window functions", location);
   }
   for (const Expr* arg : args) {
     int nested = -1;
@@ -235,8 +272,9 @@ Expr* finish_window_function(Scope& scope, const ViewedFunction& function, std::
       throw an.error(sqlstate::kWindowingError, "window function calls cannot be nested", nested);
     }
     if (contains_set_function(arg)) {
-      throw an.error(sqlstate::kFeatureNotSupported, "window function calls cannot contain set-returning function calls",
-                     location_of(arg))
+      throw an
+          .error(sqlstate::kFeatureNotSupported,
+                 "window function calls cannot contain set-returning function calls", location_of(arg))
           .hint("You might be able to move the set-returning function into a LATERAL FROM item.");
     }
   }
@@ -263,7 +301,8 @@ Expr* finish_window_function(Scope& scope, const ViewedFunction& function, std::
         return node;
       }
     }
-    throw an.error(sqlstate::kUndefinedObject, cat("window ", quoted(name), " does not exist"), definition->location);
+    throw an.error(sqlstate::kUndefinedObject, cat("window ", quoted(name), " does not exist"),
+                   definition->location);
   }
   for (std::size_t i = 0; i < definitions.size(); ++i) {
     if (definitions[i]->frame_options != definition->frame_options) continue;
@@ -285,8 +324,8 @@ namespace {
 struct GroupingCheck {
   Scope& scope;
   Query& query;
-  std::vector<Expr*> grouped;     ///< the GROUP BY expressions
-  std::vector<int> dependent;     ///< range entries whose primary key is grouped
+  std::vector<Expr*> grouped;  ///< the GROUP BY expressions
+  std::vector<int> dependent;  ///< range entries whose primary key is grouped
   bool in_direct_args = false;
 
   bool depends(const ColumnExpr* column) {
@@ -299,8 +338,8 @@ struct GroupingCheck {
       bool found = false;
       for (const Expr* expr : grouped) {
         const auto* other = expr_if<ColumnExpr>(expr);
-        found = found || (other != nullptr && other->range_index == column->range_index && other->attribute == key &&
-                          other->levels_up == 0);
+        found = found || (other != nullptr && other->range_index == column->range_index &&
+                          other->attribute == key && other->levels_up == 0);
       }
       if (!found) return false;
     }
@@ -314,9 +353,10 @@ struct GroupingCheck {
                            ? std::string{entry.columns[column->attribute - 1].name}
                            : std::string{column->attribute == 0 ? "*" : "ctid"};
     if (outer) {
-      throw scope.an.error(sqlstate::kGroupingError,
-                           cat("subquery uses ungrouped column \"", entry.alias, ".", name, "\" from outer query"),
-                           column->location);
+      throw scope.an.error(
+          sqlstate::kGroupingError,
+          cat("subquery uses ungrouped column \"", entry.alias, ".", name, "\" from outer query"),
+          column->location);
     }
     throw scope.an.error(sqlstate::kGroupingError,
                          cat("column \"", entry.alias, ".", name,
@@ -343,7 +383,8 @@ struct GroupingCheck {
       if (column->levels_up != depth) return;
       for (const Expr* group : grouped) {
         const auto* other = expr_if<ColumnExpr>(group);
-        if (other != nullptr && other->range_index == column->range_index && other->attribute == column->attribute) {
+        if (other != nullptr && other->range_index == column->range_index &&
+            other->attribute == column->attribute) {
           return;
         }
       }
@@ -363,9 +404,11 @@ struct GroupingCheck {
 }  // namespace
 
 void check_grouping(Scope& scope, Query& query) {
-  if (!query.has_aggregates && query.group_by.empty() && !query.has_group_by && query.having == nullptr) return;
+  if (!query.has_aggregates && query.group_by.empty() && !query.has_group_by && query.having == nullptr)
+    return;
   GroupingCheck check{scope, query, {}, {}};
-  for (const SortClause& clause : query.group_by) check.grouped.push_back(query.targets[clause.target_index].expr);
+  for (const SortClause& clause : query.group_by)
+    check.grouped.push_back(query.targets[clause.target_index].expr);
   for (const Target& target : query.targets) check.check(target.expr, 0);
   check.check(query.having, 0);
 }

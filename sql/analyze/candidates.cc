@@ -36,8 +36,8 @@ void keep_best(Candidates& candidates, Score score) {
   candidates = std::move(kept);
 }
 
-/// Unknown arguments: when all candidates agree on a type category for each (or string is among them), keep those that
-/// take it, preferring preferred types. False when nothing could be decided.
+/// Unknown arguments: when all candidates agree on a type category for each (or string is among them), keep
+/// those that take it, preferring preferred types. False when nothing could be decided.
 bool narrow_by_category(Analysis& an, std::span<const Oid> types, Candidates& candidates) {
   const std::size_t count = types.size();
   std::vector<char> slot_category(count, '\0');
@@ -90,7 +90,9 @@ const Candidate* select_candidate(Analysis& an, std::span<const Oid> types, Cand
     if (type == kUnknownType) ++unknowns;
     bases.push_back(base_type(an, type));
   }
-  const auto only = [&]() -> const Candidate* { return candidates.size() == 1 ? candidates.front() : nullptr; };
+  const auto only = [&]() -> const Candidate* {
+    return candidates.size() == 1 ? candidates.front() : nullptr;
+  };
 
   // Most exact matches.
   keep_best(candidates, [&](const Candidate& c) {

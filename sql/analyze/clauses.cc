@@ -12,40 +12,71 @@ namespace pinwheel::sql {
 
 std::string_view use_name(ExprUse use) {
   switch (use) {
-    case ExprUse::kNone: return "invalid expression context";
-    case ExprUse::kJoinOn: return "JOIN/ON";
-    case ExprUse::kJoinUsing: return "JOIN/USING";
-    case ExprUse::kFromSubselect: return "sub-SELECT in FROM";
-    case ExprUse::kFromFunction: return "function in FROM";
+    case ExprUse::kNone:
+      return "invalid expression context";
+    case ExprUse::kJoinOn:
+      return "JOIN/ON";
+    case ExprUse::kJoinUsing:
+      return "JOIN/USING";
+    case ExprUse::kFromSubselect:
+      return "sub-SELECT in FROM";
+    case ExprUse::kFromFunction:
+      return "function in FROM";
     case ExprUse::kWhere:
-    case ExprUse::kCopyWhere: return "WHERE";
-    case ExprUse::kHaving: return "HAVING";
-    case ExprUse::kFilter: return "FILTER";
-    case ExprUse::kWindowPartition: return "window PARTITION BY";
-    case ExprUse::kWindowOrder: return "window ORDER BY";
-    case ExprUse::kWindowRange: return "window RANGE";
-    case ExprUse::kWindowRows: return "window ROWS";
-    case ExprUse::kWindowGroups: return "window GROUPS";
-    case ExprUse::kSelectTarget: return "SELECT";
-    case ExprUse::kInsertTarget: return "INSERT";
+    case ExprUse::kCopyWhere:
+      return "WHERE";
+    case ExprUse::kHaving:
+      return "HAVING";
+    case ExprUse::kFilter:
+      return "FILTER";
+    case ExprUse::kWindowPartition:
+      return "window PARTITION BY";
+    case ExprUse::kWindowOrder:
+      return "window ORDER BY";
+    case ExprUse::kWindowRange:
+      return "window RANGE";
+    case ExprUse::kWindowRows:
+      return "window ROWS";
+    case ExprUse::kWindowGroups:
+      return "window GROUPS";
+    case ExprUse::kSelectTarget:
+      return "SELECT";
+    case ExprUse::kInsertTarget:
+      return "INSERT";
     case ExprUse::kUpdateSource:
-    case ExprUse::kUpdateTarget: return "UPDATE";
-    case ExprUse::kGroupBy: return "GROUP BY";
-    case ExprUse::kOrderBy: return "ORDER BY";
-    case ExprUse::kDistinctOn: return "DISTINCT ON";
-    case ExprUse::kLimit: return "LIMIT";
-    case ExprUse::kOffset: return "OFFSET";
-    case ExprUse::kReturning: return "RETURNING";
+    case ExprUse::kUpdateTarget:
+      return "UPDATE";
+    case ExprUse::kGroupBy:
+      return "GROUP BY";
+    case ExprUse::kOrderBy:
+      return "ORDER BY";
+    case ExprUse::kDistinctOn:
+      return "DISTINCT ON";
+    case ExprUse::kLimit:
+      return "LIMIT";
+    case ExprUse::kOffset:
+      return "OFFSET";
+    case ExprUse::kReturning:
+      return "RETURNING";
     case ExprUse::kValues:
-    case ExprUse::kValuesSingle: return "VALUES";
-    case ExprUse::kCheck: return "CHECK";
-    case ExprUse::kDefault: return "DEFAULT";
-    case ExprUse::kIndexExpression: return "index expression";
-    case ExprUse::kIndexPredicate: return "index predicate";
-    case ExprUse::kAlterUsing: return "USING";
-    case ExprUse::kExecuteParameter: return "EXECUTE";
-    case ExprUse::kGenerated: return "GENERATED AS";
-    case ExprUse::kPartitionKey: return "PARTITION BY";
+    case ExprUse::kValuesSingle:
+      return "VALUES";
+    case ExprUse::kCheck:
+      return "CHECK";
+    case ExprUse::kDefault:
+      return "DEFAULT";
+    case ExprUse::kIndexExpression:
+      return "index expression";
+    case ExprUse::kIndexPredicate:
+      return "index predicate";
+    case ExprUse::kAlterUsing:
+      return "USING";
+    case ExprUse::kExecuteParameter:
+      return "EXECUTE";
+    case ExprUse::kGenerated:
+      return "GENERATED AS";
+    case ExprUse::kPartitionKey:
+      return "PARTITION BY";
   }
   return "";
 }
@@ -69,8 +100,8 @@ const ColumnExpr* find_own_column(const Expr* expr) {
 
 void refuse_columns(Analysis& an, const Expr* expr, std::string_view construct) {
   if (const ColumnExpr* column = find_own_column(expr)) {
-    throw an.error(sqlstate::kInvalidColumnReference, cat("argument of ", construct, " must not contain variables"),
-                   column->location);
+    throw an.error(sqlstate::kInvalidColumnReference,
+                   cat("argument of ", construct, " must not contain variables"), column->location);
   }
 }
 
@@ -90,10 +121,12 @@ int find_target_99(Scope& scope, const raw::Node* node, TargetList& targets, Exp
 /// Output names and ordinals first, as SQL-92 has it.
 int find_target_92(Scope& scope, const raw::Node* node, TargetList& targets, ExprUse use) {
   Analysis& an = scope.an;
-  if (RAW_IS(node, COLUMN_REF) && node->column_ref->n_fields == 1 && RAW_IS(node->column_ref->fields[0], STRING)) {
+  if (RAW_IS(node, COLUMN_REF) && node->column_ref->n_fields == 1 &&
+      RAW_IS(node->column_ref->fields[0], STRING)) {
     const std::string_view name = raw::string_of(node->column_ref->fields[0]);
     // GROUP BY prefers a column of FROM over an output name.
-    const bool is_input = use == ExprUse::kGroupBy && find_column_by_name(scope, name, node->column_ref->location) != nullptr;
+    const bool is_input =
+        use == ExprUse::kGroupBy && find_column_by_name(scope, name, node->column_ref->location) != nullptr;
     if (!is_input) {
       int found = -1;
       for (std::size_t i = 0; i < targets.size(); ++i) {
@@ -111,14 +144,16 @@ int find_target_92(Scope& scope, const raw::Node* node, TargetList& targets, Exp
   if (RAW_IS(node, A_CONST)) {
     const PgQuery__AConst* constant = node->a_const;
     if (constant->isnull || constant->val_case != PG_QUERY__A__CONST__VAL_IVAL) {
-      throw an.error(sqlstate::kSyntaxError, cat("non-integer constant in ", use_name(use)), constant->location);
+      throw an.error(sqlstate::kSyntaxError, cat("non-integer constant in ", use_name(use)),
+                     constant->location);
     }
     int position = 0;
     for (std::size_t i = 0; i < targets.size(); ++i) {
       if (!targets[i].hidden && ++position == constant->ival->ival) return static_cast<int>(i);
     }
     throw an.error(sqlstate::kInvalidColumnReference,
-                   cat(use_name(use), " position ", constant->ival->ival, " is not in select list"), constant->location);
+                   cat(use_name(use), " position ", constant->ival->ival, " is not in select list"),
+                   constant->location);
   }
   return find_target_99(scope, node, targets, use);
 }
@@ -155,8 +190,10 @@ SortClause sort_clause(Scope& scope, TargetList& targets, int index, const PgQue
       break;
     }
     if (!valid) {
-      throw an.error(sqlstate::kWrongObjectType,
-                     cat("operator ", dotted(RAW_LIST(by, use_op)), " is not a valid ordering operator"), by->location)
+      throw an
+          .error(sqlstate::kWrongObjectType,
+                 cat("operator ", dotted(RAW_LIST(by, use_op)), " is not a valid ordering operator"),
+                 by->location)
           .hint("Ordering operators must be \"<\" or \">\" members of btree operator families.");
     }
     clause.sort_operator = op->oid;
@@ -173,7 +210,8 @@ SortClause sort_clause(Scope& scope, TargetList& targets, int index, const PgQue
 
 }  // namespace
 
-Expr* transform_limit(Scope& scope, const raw::Node* node, ExprUse use, std::string_view construct, bool with_ties) {
+Expr* transform_limit(Scope& scope, const raw::Node* node, ExprUse use, std::string_view construct,
+                      bool with_ties) {
   if (node == nullptr) return nullptr;
   Expr* expr = coerce_to_specific(scope, transform(scope, node, use), kInt8Type, construct);
   refuse_columns(scope.an, expr, construct);
@@ -196,11 +234,13 @@ SortClause default_sort(Scope& scope, TargetList& targets, int target_index, boo
   return clause;
 }
 
-std::vector<SortClause> transform_sort(Scope& scope, raw::NodeList list, TargetList& targets, ExprUse use, bool sql99) {
+std::vector<SortClause> transform_sort(Scope& scope, raw::NodeList list, TargetList& targets, ExprUse use,
+                                       bool sql99) {
   std::vector<SortClause> clauses;
   for (const raw::Node* item : list) {
     const PgQuery__SortBy* by = item->sort_by;
-    const int index = sql99 ? find_target_99(scope, by->node, targets, use) : find_target_92(scope, by->node, targets, use);
+    const int index =
+        sql99 ? find_target_99(scope, by->node, targets, use) : find_target_92(scope, by->node, targets, use);
     const SortClause clause = sort_clause(scope, targets, index, by);
     if (!has_target(clauses, index)) clauses.push_back(clause);
   }
@@ -209,8 +249,9 @@ std::vector<SortClause> transform_sort(Scope& scope, raw::NodeList list, TargetL
 
 namespace {
 
-void add_group_item(Scope& scope, const raw::Node* item, TargetList& targets, std::span<const SortClause> order_by,
-                    ExprUse use, bool sql99, std::vector<SortClause>& clauses) {
+void add_group_item(Scope& scope, const raw::Node* item, TargetList& targets,
+                    std::span<const SortClause> order_by, ExprUse use, bool sql99,
+                    std::vector<SortClause>& clauses) {
   if (RAW_IS(item, ROW_EXPR) && item->row_expr->row_format == PG_QUERY__COERCION_FORM__COERCE_IMPLICIT_CAST) {
     for (const raw::Node* part : RAW_LIST(item->row_expr, args)) {
       add_group_item(scope, part, targets, order_by, use, sql99, clauses);
@@ -222,7 +263,8 @@ void add_group_item(Scope& scope, const raw::Node* item, TargetList& targets, st
     throw scope.an.error(sqlstate::kFeatureNotSupported, "GROUPING SETS, ROLLUP and CUBE are not supported",
                          item->grouping_set->location);
   }
-  const int index = sql99 ? find_target_99(scope, item, targets, use) : find_target_92(scope, item, targets, use);
+  const int index =
+      sql99 ? find_target_99(scope, item, targets, use) : find_target_92(scope, item, targets, use);
   if (has_target(clauses, index)) return;
   for (const SortClause& sort : order_by) {
     if (sort.target_index == index) {
@@ -244,8 +286,8 @@ std::vector<SortClause> transform_group(Scope& scope, raw::NodeList list, Target
   return clauses;
 }
 
-std::vector<SortClause> transform_distinct(Scope& scope, TargetList& targets, std::span<const SortClause> order_by,
-                                           bool is_aggregate) {
+std::vector<SortClause> transform_distinct(Scope& scope, TargetList& targets,
+                                           std::span<const SortClause> order_by, bool is_aggregate) {
   Analysis& an = scope.an;
   std::vector<SortClause> clauses;
   for (const SortClause& sort : order_by) {
@@ -265,8 +307,9 @@ std::vector<SortClause> transform_distinct(Scope& scope, TargetList& targets, st
     clauses.push_back(default_sort(scope, targets, index, is_aggregate, location_of(targets[i].expr)));
   }
   if (clauses.empty()) {
-    throw an.error(sqlstate::kSyntaxError, is_aggregate ? "an aggregate with DISTINCT must have at least one argument"
-                                                        : "SELECT DISTINCT must have at least one column");
+    throw an.error(sqlstate::kSyntaxError, is_aggregate
+                                               ? "an aggregate with DISTINCT must have at least one argument"
+                                               : "SELECT DISTINCT must have at least one column");
   }
   return clauses;
 }
@@ -278,7 +321,9 @@ std::vector<SortClause> transform_distinct_on(Scope& scope, raw::NodeList list, 
   for (const raw::Node* item : list) {
     wanted.push_back(find_target_92(scope, item, targets, ExprUse::kDistinctOn));
   }
-  const auto is_wanted = [&](int index) { return std::find(wanted.begin(), wanted.end(), index) != wanted.end(); };
+  const auto is_wanted = [&](int index) {
+    return std::find(wanted.begin(), wanted.end(), index) != wanted.end();
+  };
   std::vector<SortClause> clauses;
   bool skipped = false;
   int mismatch = -1;
@@ -308,7 +353,8 @@ namespace {
 // PostgreSQL's FRAMEOPTION bits.
 constexpr std::uint32_t kFrameNonDefault = 0x1, kFrameRange = 0x2, kFrameRows = 0x4, kFrameGroups = 0x8;
 
-Expr* frame_offset(Scope& scope, const PgQuery__WindowDef* definition, const raw::Node* node, const Expr* sort_key) {
+Expr* frame_offset(Scope& scope, const PgQuery__WindowDef* definition, const raw::Node* node,
+                   const Expr* sort_key) {
   if (node == nullptr) return nullptr;
   const std::uint32_t options = static_cast<std::uint32_t>(definition->frame_options);
   if (options & kFrameRows) {
@@ -317,7 +363,8 @@ Expr* frame_offset(Scope& scope, const PgQuery__WindowDef* definition, const raw
     return expr;
   }
   if (options & kFrameGroups) {
-    Expr* expr = coerce_to_specific(scope, transform(scope, node, ExprUse::kWindowGroups), kInt8Type, "GROUPS");
+    Expr* expr =
+        coerce_to_specific(scope, transform(scope, node, ExprUse::kWindowGroups), kInt8Type, "GROUPS");
     refuse_columns(scope.an, expr, "GROUPS");
     return expr;
   }
@@ -330,21 +377,25 @@ Expr* frame_offset(Scope& scope, const PgQuery__WindowDef* definition, const raw
     case kTimestampTzType.value:
     case kTimeType.value:
     case kTimeTzType.value:
-    case kIntervalType.value: wanted = kIntervalType; break;
+    case kIntervalType.value:
+      wanted = kIntervalType;
+      break;
     case kInt2Type.value:
     case kInt4Type.value:
     case kInt8Type.value:
       if (expr->type.type != kUnknownType) wanted = expr->type.type == kInt8Type ? kInt8Type : kInt4Type;
       break;
-    case kFloat4Type.value: wanted = kFloat8Type; break;
+    case kFloat4Type.value:
+      wanted = kFloat8Type;
+      break;
     case kFloat8Type.value:
-    case kNumericType.value: break;
+    case kNumericType.value:
+      break;
     default:
-      throw scope.an
-          .error(sqlstate::kFeatureNotSupported,
-                 cat("RANGE with offset PRECEDING/FOLLOWING is not supported for column type ",
-                     type_text(scope.an, wanted)),
-                 location_of(expr));
+      throw scope.an.error(sqlstate::kFeatureNotSupported,
+                           cat("RANGE with offset PRECEDING/FOLLOWING is not supported for column type ",
+                               type_text(scope.an, wanted)),
+                           location_of(expr));
   }
   expr = coerce_to_specific(scope, expr, wanted, "RANGE");
   refuse_columns(scope.an, expr, "RANGE");
@@ -390,17 +441,20 @@ std::span<WindowClause> transform_windows(Scope& scope, TargetList& targets) {
     window.order_by = to_span(an.arena, order);
     if (base != nullptr) {
       if (!partition.empty()) {
-        throw an.error(sqlstate::kWindowingError, cat("cannot override PARTITION BY clause of window ", quoted(base_name)),
+        throw an.error(sqlstate::kWindowingError,
+                       cat("cannot override PARTITION BY clause of window ", quoted(base_name)),
                        definition->location);
       }
       if (!order.empty() && !base->order_by.empty()) {
-        throw an.error(sqlstate::kWindowingError, cat("cannot override ORDER BY clause of window ", quoted(base_name)),
+        throw an.error(sqlstate::kWindowingError,
+                       cat("cannot override ORDER BY clause of window ", quoted(base_name)),
                        definition->location);
       }
       if (base->frame.options & kFrameNonDefault) {
-        SqlError error = an.error(sqlstate::kWindowingError,
-                                  cat("cannot copy window ", quoted(base_name), " because it has a frame clause"),
-                                  definition->location);
+        SqlError error =
+            an.error(sqlstate::kWindowingError,
+                     cat("cannot copy window ", quoted(base_name), " because it has a frame clause"),
+                     definition->location);
         if (name.empty() && order.empty() && !(window.frame.options & kFrameNonDefault)) {
           throw std::move(error).hint("Omit the parentheses in this OVER clause.");
         }
@@ -420,7 +474,8 @@ std::span<WindowClause> transform_windows(Scope& scope, TargetList& targets) {
       key = targets[window.order_by[0].target_index].expr;
     }
     if ((window.frame.options & kFrameGroups) && window.order_by.empty()) {
-      throw an.error(sqlstate::kWindowingError, "GROUPS mode requires an ORDER BY clause", definition->location);
+      throw an.error(sqlstate::kWindowingError, "GROUPS mode requires an ORDER BY clause",
+                     definition->location);
     }
     window.frame.start_offset = frame_offset(scope, definition, definition->start_offset, key);
     window.frame.end_offset = frame_offset(scope, definition, definition->end_offset, key);

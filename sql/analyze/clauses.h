@@ -12,13 +12,14 @@ Expr* transform_limit(Scope& scope, const raw::Node* node, ExprUse use, std::str
                       bool with_ties = false);
 
 /// ORDER BY. `sql99`: expressions only (window and aggregate ORDER BY), no output names or ordinals.
-std::vector<SortClause> transform_sort(Scope& scope, raw::NodeList list, TargetList& targets, ExprUse use, bool sql99);
+std::vector<SortClause> transform_sort(Scope& scope, raw::NodeList list, TargetList& targets, ExprUse use,
+                                       bool sql99);
 /// GROUP BY without grouping sets (0A000).
 std::vector<SortClause> transform_group(Scope& scope, raw::NodeList list, TargetList& targets,
                                         std::span<const SortClause> order_by);
 /// SELECT DISTINCT (or of an aggregate); may reorder nothing but must agree with ORDER BY.
-std::vector<SortClause> transform_distinct(Scope& scope, TargetList& targets, std::span<const SortClause> order_by,
-                                           bool is_aggregate);
+std::vector<SortClause> transform_distinct(Scope& scope, TargetList& targets,
+                                           std::span<const SortClause> order_by, bool is_aggregate);
 std::vector<SortClause> transform_distinct_on(Scope& scope, raw::NodeList list, TargetList& targets,
                                               std::span<const SortClause> order_by);
 /// The WINDOW clause and the inline definitions gathered in `scope.window_definitions`.

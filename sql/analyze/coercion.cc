@@ -24,7 +24,9 @@ Expr* make_null(Analysis& an, ExprType type) {
   return node;
 }
 
-Expr* make_bool(Analysis& an, bool value) { return make_const(an, {kBoolType, -1, {}}, Datum::from_bool(value)); }
+Expr* make_bool(Analysis& an, bool value) {
+  return make_const(an, {kBoolType, -1, {}}, Datum::from_bool(value));
+}
 
 int location_of(const Expr* expr) {
   if (expr == nullptr) return -1;
@@ -51,18 +53,22 @@ int location_of(const Expr* expr) {
         if (below >= 0 && (at < 0 || below < at)) at = below;
       });
       return at;
-    default: return at;
+    default:
+      return at;
   }
 }
 
 // --- Finding casts
 
 bool binary_coercible(Analysis& an, Oid source, Oid target) {
-  if (source == target || target == kAnyType || target == kAnyElementType || target == kAnyCompatibleType) return true;
+  if (source == target || target == kAnyType || target == kAnyElementType || target == kAnyCompatibleType)
+    return true;
   source = base_type(an, source);
   if (source == target) return true;
-  if (target == kAnyArrayType || target == kAnyCompatibleArrayType) return element_type(an, source).value != 0;
-  if (target == kAnyNonArrayType || target == kAnyCompatibleNonArrayType) return element_type(an, source).value == 0;
+  if (target == kAnyArrayType || target == kAnyCompatibleArrayType)
+    return element_type(an, source).value != 0;
+  if (target == kAnyNonArrayType || target == kAnyCompatibleNonArrayType)
+    return element_type(an, source).value == 0;
   if (target == kAnyEnumType) return type_of(an, source).kind == 'e';
   if (target == kRecordType) return is_row_type(an, source);
   if (target == kRecordArrayType) {
@@ -101,7 +107,8 @@ CoercionPath find_coercion_path(Analysis& an, Oid target, Oid source, CoercionCo
   return {};
 }
 
-bool can_coerce(Analysis& an, std::span<const Oid> sources, std::span<const Oid> targets, CoercionContext context) {
+bool can_coerce(Analysis& an, std::span<const Oid> sources, std::span<const Oid> targets,
+                CoercionContext context) {
   bool polymorphic = false;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const Oid source = sources[i], target = targets[i];
@@ -134,15 +141,16 @@ Oid find_modifier_function(Analysis& an, Oid type) {
   return cast && cast->method == 'f' ? cast->function : Oid{};
 }
 
-Expr* call_cast(Scope& scope, Oid function, Expr* arg, ExprType result, std::int32_t modifier, bool is_explicit,
-                CallForm form, int location) {
+Expr* call_cast(Scope& scope, Oid function, Expr* arg, ExprType result, std::int32_t modifier,
+                bool is_explicit, CallForm form, int location) {
   Analysis& an = scope.an;
   const ViewedFunction* info = an.catalog.function(function);
   if (info == nullptr) {
     throw SqlError{sqlstate::kInternalError, cat("cache lookup failed for function ", function.value)};
   }
   std::vector<Expr*> args{arg};
-  if (info->args.size() >= 2) args.push_back(make_const(an, {kInt4Type, -1, {}}, Datum::from_int32(modifier)));
+  if (info->args.size() >= 2)
+    args.push_back(make_const(an, {kInt4Type, -1, {}}, Datum::from_int32(modifier)));
   if (info->args.size() >= 3) args.push_back(make_bool(an, is_explicit));
   FunctionExpr* call = an.arena.make<FunctionExpr>();
   call->type = result;
@@ -164,8 +172,8 @@ Expr* relabel(Analysis& an, Expr* arg, ExprType type, CallForm form, int locatio
 }
 
 /// Applies `modifier` to a value that already has the type.
-Expr* apply_modifier(Scope& scope, Expr* expr, Oid type, std::int32_t modifier, CoercionContext context, CallForm form,
-                     int location, bool hide_inner);
+Expr* apply_modifier(Scope& scope, Expr* expr, Oid type, std::int32_t modifier, CoercionContext context,
+                     CallForm form, int location, bool hide_inner);
 
 /// In PostgreSQL a cast's inner steps print as nothing when the outer one says it all.
 void hide_cast(Expr* expr) {
@@ -180,17 +188,18 @@ void hide_cast(Expr* expr) {
   }
 }
 
-Expr* coerce_array(Scope& scope, Expr* expr, Oid source, ExprType target, CoercionContext context, CallForm form,
-                   int location) {
+Expr* coerce_array(Scope& scope, Expr* expr, Oid source, ExprType target, CoercionContext context,
+                   CallForm form, int location) {
   Analysis& an = scope.an;
   CaseValueExpr* value = an.arena.make<CaseValueExpr>();
   value->type = plain_type(an, element_type(an, source));
   value->type.type_modifier = expr->type.type_modifier;
   const Oid element = element_type(an, target.type);
-  Expr* per_element = coerce_to_target(scope, value, value->type.type,
-                                       {element, target.type_modifier, type_collation(an, element)}, context, form,
-                                       location);
-  if (per_element == nullptr) throw SqlError{sqlstate::kInternalError, "failed to coerce array element type as expected"};
+  Expr* per_element =
+      coerce_to_target(scope, value, value->type.type,
+                       {element, target.type_modifier, type_collation(an, element)}, context, form, location);
+  if (per_element == nullptr)
+    throw SqlError{sqlstate::kInternalError, "failed to coerce array element type as expected"};
   ArrayCoerceExpr* node = an.arena.make<ArrayCoerceExpr>();
   node->arg = expr;
   node->element = per_element;
@@ -200,8 +209,8 @@ Expr* coerce_array(Scope& scope, Expr* expr, Oid source, ExprType target, Coerci
   return node;
 }
 
-Expr* apply_modifier(Scope& scope, Expr* expr, Oid type, std::int32_t modifier, CoercionContext context, CallForm form,
-                     int location, bool hide_inner) {
+Expr* apply_modifier(Scope& scope, Expr* expr, Oid type, std::int32_t modifier, CoercionContext context,
+                     CallForm form, int location, bool hide_inner) {
   Analysis& an = scope.an;
   if (modifier < 0 || modifier == expr->type.type_modifier) return expr;
   const Oid element = element_type(an, type);
@@ -213,12 +222,13 @@ Expr* apply_modifier(Scope& scope, Expr* expr, Oid type, std::int32_t modifier, 
   }
   const ExprType target{type, modifier, type_collation(an, type)};
   if (element.value != 0) return coerce_array(scope, expr, type, target, context, form, location);
-  return call_cast(scope, function, expr, target, modifier, context == CoercionContext::kExplicit, form, location);
+  return call_cast(scope, function, expr, target, modifier, context == CoercionContext::kExplicit, form,
+                   location);
 }
 
 /// An untyped literal becomes a constant of the type by its input function.
-Expr* coerce_literal(Scope& scope, ConstExpr* literal, Oid target, std::int32_t modifier, CoercionContext context,
-                     CallForm form, int location) {
+Expr* coerce_literal(Scope& scope, ConstExpr* literal, Oid target, std::int32_t modifier,
+                     CoercionContext context, CallForm form, int location) {
   Analysis& an = scope.an;
   const Oid base = base_type(an, target);
   // Only intervals read their modifier on input ('3' day); for others truncation has to obey the cast's kind.
@@ -235,10 +245,12 @@ Expr* coerce_literal(Scope& scope, ConstExpr* literal, Oid target, std::int32_t 
       } else if (an.eval.catalog != nullptr) {
         node->value = an.eval.catalog->input_user_type(base, text, input_modifier, an.arena);
       } else {
-        throw SqlError{sqlstate::kFeatureNotSupported, cat("cannot accept a value of type ", type_text(an, base))};
+        throw SqlError{sqlstate::kFeatureNotSupported,
+                       cat("cannot accept a value of type ", type_text(an, base))};
       }
     } catch (SqlError& error) {
-      if (error.fields().position == 0) error.fields().position = character_position(an.text, literal->location);
+      if (error.fields().position == 0)
+        error.fields().position = character_position(an.text, literal->location);
       throw;
     }
   }
@@ -253,8 +265,9 @@ Expr* coerce_parameter(Scope& scope, ParamExpr* param, Oid target) {
   if (known.value == 0 || known == kUnknownType) {
     known = target;
   } else if (known != target) {
-    throw an.error(sqlstate::kAmbiguousParameter,
-                   cat("inconsistent types deduced for parameter $", param->index + 1), param->location)
+    throw an
+        .error(sqlstate::kAmbiguousParameter,
+               cat("inconsistent types deduced for parameter $", param->index + 1), param->location)
         .detail(cat(type_text(an, known), " versus ", type_text(an, target)));
   }
   param->type = plain_type(an, target);
@@ -280,8 +293,10 @@ Expr* coerce_row(Scope& scope, Expr* expr, Oid target, CoercionContext context, 
     }
   }
   const auto fail = [&](std::string why) {
-    return an.error(sqlstate::kCannotCoerce,
-                    cat("cannot cast type ", type_text(an, expr->type.type), " to ", type_text(an, target)), location)
+    return an
+        .error(sqlstate::kCannotCoerce,
+               cat("cannot cast type ", type_text(an, expr->type.type), " to ", type_text(an, target)),
+               location)
         .detail(std::move(why));
   };
   if (relation == nullptr) throw fail("Input has no columns.");
@@ -294,9 +309,9 @@ Expr* coerce_row(Scope& scope, Expr* expr, Oid target, CoercionContext context, 
     }
     if (next >= args.size()) throw fail("Input has too few columns.");
     Expr* arg = args[next];
-    Expr* value = coerce_to_target(scope, arg, arg->type.type,
-                                   {column.type, column.type_modifier, column.collation}, context,
-                                   CallForm::kImplicitCast, -1);
+    Expr* value =
+        coerce_to_target(scope, arg, arg->type.type, {column.type, column.type_modifier, column.collation},
+                         context, CallForm::kImplicitCast, -1);
     if (value == nullptr) {
       throw fail(cat("Cannot cast type ", type_text(an, arg->type.type), " to ", type_text(an, column.type),
                      " in column ", next + 1, "."));
@@ -315,18 +330,19 @@ Expr* coerce_row(Scope& scope, Expr* expr, Oid target, CoercionContext context, 
 
 }  // namespace
 
-Expr* coerce_type(Scope& scope, Expr* expr, Oid source, Oid target, std::int32_t modifier, CoercionContext context,
-                  CallForm form, int location) {
+Expr* coerce_type(Scope& scope, Expr* expr, Oid source, Oid target, std::int32_t modifier,
+                  CoercionContext context, CallForm form, int location) {
   Analysis& an = scope.an;
   if (source == target) return expr;
-  if (target == kAnyType || target == kAnyElementType || target == kAnyNonArrayType || target == kAnyCompatibleType ||
-      target == kAnyCompatibleNonArrayType) {
+  if (target == kAnyType || target == kAnyElementType || target == kAnyNonArrayType ||
+      target == kAnyCompatibleType || target == kAnyCompatibleNonArrayType) {
     return expr;
   }
   if (target == kAnyArrayType || target == kAnyEnumType || target == kAnyCompatibleArrayType) {
     if (source != kUnknownType) {
       const Oid base = base_type(an, source);
-      return base == source ? expr : relabel(an, expr, plain_type(an, base), CallForm::kImplicitCast, location);
+      return base == source ? expr
+                            : relabel(an, expr, plain_type(an, base), CallForm::kImplicitCast, location);
     }
   }
   if (source == kUnknownType) {
@@ -363,30 +379,34 @@ Expr* coerce_type(Scope& scope, Expr* expr, Oid source, Oid target, std::int32_t
       io->location = location;
       return io;
     }
-    case Path::kArray: return coerce_array(scope, expr, source, plain_type(an, target), context, form, location);
+    case Path::kArray:
+      return coerce_array(scope, expr, source, plain_type(an, target), context, form, location);
     case Path::kRelabel: {
       ExprType type = plain_type(an, target);
       return relabel(an, expr, type, form, location);
     }
-    case Path::kNone: break;
+    case Path::kNone:
+      break;
   }
-  if (source == kRecordType && is_row_type(an, target)) return coerce_row(scope, expr, target, context, form, location);
+  if (source == kRecordType && is_row_type(an, target))
+    return coerce_row(scope, expr, target, context, form, location);
   if (target == kRecordType || target == kRecordArrayType) return expr;
-  throw SqlError{sqlstate::kInternalError, cat("failed to find conversion function from ", type_text(an, source),
-                                               " to ", type_text(an, target))};
+  throw SqlError{sqlstate::kInternalError, cat("failed to find conversion function from ",
+                                               type_text(an, source), " to ", type_text(an, target))};
 }
 
-Expr* coerce_to_target(Scope& scope, Expr* expr, Oid source, ExprType target, CoercionContext context, CallForm form,
-                       int location) {
+Expr* coerce_to_target(Scope& scope, Expr* expr, Oid source, ExprType target, CoercionContext context,
+                       CallForm form, int location) {
   Analysis& an = scope.an;
   if (!can_coerce(an, source, target.type, context)) return nullptr;
   CollateExpr* collate = expr_if<CollateExpr>(expr);
   Expr* inner = expr;
   while (CollateExpr* c = expr_if<CollateExpr>(inner)) inner = c->arg;
-  Expr* result = coerce_type(scope, inner, source, target.type, target.type_modifier, context, form, location);
+  Expr* result =
+      coerce_type(scope, inner, source, target.type, target.type_modifier, context, form, location);
   const bool changed = result != inner && !expr_if<ConstExpr>(result) && !expr_if<ParamExpr>(result);
-  result = apply_modifier(scope, result, base_type(an, target.type), target.type_modifier, context, form, location,
-                          changed);
+  result = apply_modifier(scope, result, base_type(an, target.type), target.type_modifier, context, form,
+                          location, changed);
   if (collate != nullptr && type_collation(an, target.type).value != 0) {
     CollateExpr* outer = an.arena.make<CollateExpr>();
     outer->arg = result;
@@ -462,9 +482,10 @@ Oid select_common_type(Scope& scope, std::span<Expr* const> exprs, const char* c
       preferred = info.preferred;
     } else if (info.category != category) {
       if (construct == nullptr) return {};
-      throw an.error(sqlstate::kDatatypeMismatch,
-                     cat(construct, " types ", type_text(an, type), " and ", type_text(an, next), " cannot be matched"),
-                     location_of(expr));
+      throw an.error(
+          sqlstate::kDatatypeMismatch,
+          cat(construct, " types ", type_text(an, type), " and ", type_text(an, next), " cannot be matched"),
+          location_of(expr));
     } else if (!preferred && can_coerce(an, type, next, CoercionContext::kImplicit) &&
                !can_coerce(an, next, type, CoercionContext::kImplicit)) {
       picked = expr;
@@ -498,22 +519,25 @@ Expr* coerce_to_common(Scope& scope, Expr* expr, Oid target, const char* constru
   const Oid source = expr->type.type;
   if (source == target) return expr;
   if (!can_coerce(an, source, target, CoercionContext::kImplicit)) {
-    throw an.error(sqlstate::kCannotCoerce,
-                   cat(construct, " could not convert type ", type_text(an, source), " to ", type_text(an, target)),
-                   location_of(expr));
+    throw an.error(
+        sqlstate::kCannotCoerce,
+        cat(construct, " could not convert type ", type_text(an, source), " to ", type_text(an, target)),
+        location_of(expr));
   }
-  return coerce_type(scope, expr, source, target, -1, CoercionContext::kImplicit, CallForm::kImplicitCast, -1);
+  return coerce_type(scope, expr, source, target, -1, CoercionContext::kImplicit, CallForm::kImplicitCast,
+                     -1);
 }
 
 void check_parameters(Analysis& an) {
   for (std::size_t i = 0; i < an.parameters.size(); ++i) {
     if (an.parameters[i].value != 0 && an.parameters[i] != kUnknownType) continue;
-    throw an.error(sqlstate::kIndeterminateDatatype, cat("could not determine data type of parameter $", i + 1));
+    throw an.error(sqlstate::kIndeterminateDatatype,
+                   cat("could not determine data type of parameter $", i + 1));
   }
   for (ParamExpr* use : an.parameter_uses) {
     if (use->type.type == an.parameters[use->index]) continue;
-    throw an.error(sqlstate::kAmbiguousParameter, cat("could not determine data type of parameter $", use->index + 1),
-                   use->location);
+    throw an.error(sqlstate::kAmbiguousParameter,
+                   cat("could not determine data type of parameter $", use->index + 1), use->location);
   }
 }
 

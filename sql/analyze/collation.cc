@@ -2,8 +2,8 @@
 #include "sql/analyze/statements.h"
 #include "sql/analyze/types.h"
 
-/// Collations flow upward through an expression: explicit COLLATE beats what columns bring along, two different explicit
-/// ones are an error, two different implicit ones leave it undecided.
+/// Collations flow upward through an expression: explicit COLLATE beats what columns bring along, two
+/// different explicit ones are an error, two different implicit ones leave it undecided.
 namespace pinwheel::sql {
 
 namespace {
@@ -17,6 +17,9 @@ struct State {
   Oid other;  ///< with kConflict
   int other_location = -1;
 };
+
+/// In double quotes, once.
+std::string shown(const std::string& name) { return name.starts_with('"') ? name : quoted(name); }
 
 struct Assigner {
   Analysis& an;
@@ -38,8 +41,9 @@ struct Assigner {
       }
     } else if (child.strength == Strength::kExplicit && child.collation != into.collation) {
       throw an.error(sqlstate::kCollationMismatch,
-                     cat("collation mismatch between explicit collations ", quoted(an.catalog.collation_name(into.collation)),
-                         " and ", quoted(an.catalog.collation_name(child.collation))),
+                     cat("collation mismatch between explicit collations ",
+                         shown(an.catalog.collation_name(into.collation)), " and ",
+                         shown(an.catalog.collation_name(child.collation))),
                      child.location);
     }
   }
@@ -157,7 +161,8 @@ struct Assigner {
       case ExprKind::kSubLink: {
         SubLinkExpr* node = expr_cast<SubLinkExpr>(expr);
         if (node->test != nullptr) walk(node->test);
-        if (node->kind_of_link == SubLinkKind::kExpression || node->kind_of_link == SubLinkKind::kArray) return leaf(expr);
+        if (node->kind_of_link == SubLinkKind::kExpression || node->kind_of_link == SubLinkKind::kArray)
+          return leaf(expr);
         return {};
       }
       case ExprKind::kAggregate: {
@@ -187,7 +192,8 @@ struct Assigner {
         walk(node->element);
         return finish(expr, inputs);
       }
-      default: return finish(expr, merge_children(expr));
+      default:
+        return finish(expr, merge_children(expr));
     }
   }
 };
@@ -204,10 +210,12 @@ Oid common_collation(Analysis& an, std::span<Expr* const> exprs, bool none_ok) {
   for (Expr* expr : exprs) assigner.merge(state, assigner.walk(expr));
   if (state.strength == Strength::kConflict) {
     if (none_ok) return {};
-    throw an.error(sqlstate::kCollationMismatch,
-                   cat("collation mismatch between implicit collations ", quoted(an.catalog.collation_name(state.collation)),
-                       " and ", quoted(an.catalog.collation_name(state.other))),
-                   state.other_location)
+    throw an
+        .error(sqlstate::kCollationMismatch,
+               cat("collation mismatch between implicit collations ",
+                   shown(an.catalog.collation_name(state.collation)), " and ",
+                   shown(an.catalog.collation_name(state.other))),
+               state.other_location)
         .hint("You can choose the collation by applying the COLLATE clause to one or both expressions.");
   }
   return state.collation;

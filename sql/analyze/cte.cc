@@ -53,7 +53,8 @@ bool mentions(const ProtobufCMessage* message, std::string_view name) {
     if (field.type != PROTOBUF_C_TYPE_MESSAGE) continue;
     if (field.label == PROTOBUF_C_LABEL_REPEATED) {
       const std::size_t count = *reinterpret_cast<const std::size_t*>(bytes + field.quantifier_offset);
-      ProtobufCMessage* const* items = *reinterpret_cast<ProtobufCMessage* const* const*>(bytes + field.offset);
+      ProtobufCMessage* const* items =
+          *reinterpret_cast<ProtobufCMessage* const* const*>(bytes + field.offset);
       for (std::size_t k = 0; k < count; ++k) {
         if (mentions(items[k], name)) return true;
       }
@@ -70,7 +71,8 @@ bool mentions(const ProtobufCMessage* message, std::string_view name) {
 /// A recursive CTE: its left branch first, which tells the columns, then the whole.
 void check_recursive_form(Analysis& an, const PgQuery__CommonTableExpr* raw_cte) {
   const raw::Node* node = raw_cte->ctequery;
-  const bool is_union = RAW_IS(node, SELECT_STMT) && node->select_stmt->op == PG_QUERY__SET_OPERATION__SETOP_UNION;
+  const bool is_union =
+      RAW_IS(node, SELECT_STMT) && node->select_stmt->op == PG_QUERY__SET_OPERATION__SETOP_UNION;
   if (!is_union) {
     throw an.error(sqlstate::kInvalidRecursion,
                    cat("recursive query ", quoted(raw::text(raw_cte->ctename)),
@@ -94,7 +96,8 @@ void analyze_recursive(Scope& scope, CommonTable& cte, const PgQuery__CommonTabl
   const PgQuery__SelectStmt* select = raw_cte->ctequery->select_stmt;
   if (mentions(&select->larg->base, cte.name)) {
     throw an.error(sqlstate::kInvalidRecursion,
-                   cat("recursive reference to query ", quoted(cte.name), " must not appear within its non-recursive term"),
+                   cat("recursive reference to query ", quoted(cte.name),
+                       " must not appear within its non-recursive term"),
                    raw_cte->location);
   }
   PgQuery__Node left = PG_QUERY__NODE__INIT;
@@ -115,10 +118,12 @@ void analyze_recursive(Scope& scope, CommonTable& cte, const PgQuery__CommonTabl
     const ExprType& have = target.expr->type;
     ++at;
     if (want.type == have.type && want.type_modifier == have.type_modifier) continue;
-    throw an.error(sqlstate::kDatatypeMismatch,
-                   cat("recursive query ", quoted(cte.name), " column ", at, " has type ", type_text(an, want.type),
-                       " in non-recursive term but type ", type_text(an, have.type), " overall"),
-                   location_of(first->targets[at - 1].expr))
+    throw an
+        .error(
+            sqlstate::kDatatypeMismatch,
+            cat("recursive query ", quoted(cte.name), " column ", at, " has type ", type_text(an, want.type),
+                " in non-recursive term but type ", type_text(an, have.type), " overall"),
+            location_of(first->targets[at - 1].expr))
         .hint("Cast the output of the non-recursive term to the correct type.");
   }
   cte.query = query;
@@ -133,9 +138,10 @@ void transform_with(Scope& scope, const PgQuery__WithClause* with) {
     const PgQuery__CommonTableExpr* raw_cte = list[i]->common_table_expr;
     for (std::size_t k = 0; k < i; ++k) {
       if (raw::text(list[k]->common_table_expr->ctename) == raw::text(raw_cte->ctename)) {
-        throw an.error(sqlstate::kDuplicateAlias,
-                       cat("WITH query name ", quoted(raw::text(raw_cte->ctename)), " specified more than once"),
-                       raw_cte->location);
+        throw an.error(
+            sqlstate::kDuplicateAlias,
+            cat("WITH query name ", quoted(raw::text(raw_cte->ctename)), " specified more than once"),
+            raw_cte->location);
       }
     }
     const raw::Node* query = raw_cte->ctequery;
@@ -143,11 +149,13 @@ void transform_with(Scope& scope, const PgQuery__WithClause* with) {
       scope.has_modifying_cte = true;
       if (scope.parent != nullptr) {
         throw an.error(sqlstate::kFeatureNotSupported,
-                       "WITH clause containing a data-modifying statement must be at the top level", raw_cte->location);
+                       "WITH clause containing a data-modifying statement must be at the top level",
+                       raw_cte->location);
       }
     }
     if (raw_cte->search_clause != nullptr || raw_cte->cycle_clause != nullptr) {
-      throw an.error(sqlstate::kFeatureNotSupported, "SEARCH and CYCLE clauses are not supported", raw_cte->location);
+      throw an.error(sqlstate::kFeatureNotSupported, "SEARCH and CYCLE clauses are not supported",
+                     raw_cte->location);
     }
   }
   // Items may refer forward in WITH RECURSIVE, so those that need others come after them.
@@ -164,8 +172,8 @@ void transform_with(Scope& scope, const PgQuery__WithClause* with) {
         if (free) pick = i;
       }
       if (pick == todo.size()) {
-        throw an.error(sqlstate::kFeatureNotSupported, "mutual recursion between WITH items is not implemented",
-                       todo[0]->location);
+        throw an.error(sqlstate::kFeatureNotSupported,
+                       "mutual recursion between WITH items is not implemented", todo[0]->location);
       }
       order.push_back(todo[pick]);
       todo.erase(todo.begin() + static_cast<long>(pick));
@@ -180,7 +188,8 @@ void transform_with(Scope& scope, const PgQuery__WithClause* with) {
     cte.materialized = raw_cte->ctematerialized == PG_QUERY__CTEMATERIALIZE__CTEMaterializeAlways;
     cte.not_materialized = raw_cte->ctematerialized == PG_QUERY__CTEMATERIALIZE__CTEMaterializeNever;
     std::vector<std::string_view> names;
-    for (const raw::Node* node : RAW_LIST(raw_cte, aliascolnames)) names.push_back(an.arena.copy(raw::string_of(node)));
+    for (const raw::Node* node : RAW_LIST(raw_cte, aliascolnames))
+      names.push_back(an.arena.copy(raw::string_of(node)));
     cte.alias_columns = to_span(an.arena, names);
     if (with->recursive && mentions(&raw_cte->ctequery->base, raw::text(raw_cte->ctename))) {
       scope.ctes.push_back(cte);
@@ -191,7 +200,8 @@ void transform_with(Scope& scope, const PgQuery__WithClause* with) {
     if (cte.query->command == CommandKind::kUtility) {
       throw an.error(sqlstate::kInternalError, "unexpected utility statement in WITH");
     }
-    set_columns(scope, cte, cte.query->command == CommandKind::kSelect ? cte.query->targets : cte.query->returning,
+    set_columns(scope, cte,
+                cte.query->command == CommandKind::kSelect ? cte.query->targets : cte.query->returning,
                 raw_cte->location);
     scope.ctes.push_back(cte);
     if (!scope.later_ctes.empty()) scope.later_ctes.erase(scope.later_ctes.begin());

@@ -12,13 +12,16 @@ namespace {
 
 bool is_null_literal(const raw::Node* node) { return RAW_IS(node, A_CONST) && node->a_const->isnull; }
 
-Expr* make_not(Analysis& an, Expr* arg, int location) { return make_bool_expr(an, BoolOp::kNot, {arg}, location); }
+Expr* make_not(Analysis& an, Expr* arg, int location) {
+  return make_bool_expr(an, BoolOp::kNot, {arg}, location);
+}
 
 Expr* distinct_from(Scope& scope, std::string_view name, Expr* left, Expr* right, int location) {
   Analysis& an = scope.an;
   Expr* equal = make_operator(scope, name, left, right, location);
   if (equal->type.type != kBoolType) {
-    throw an.error(sqlstate::kDatatypeMismatch, "IS DISTINCT FROM requires = operator to yield boolean", location);
+    throw an.error(sqlstate::kDatatypeMismatch, "IS DISTINCT FROM requires = operator to yield boolean",
+                   location);
   }
   const OperatorExpr* source = expr_cast<OperatorExpr>(equal);
   DistinctExpr* node = an.arena.make<DistinctExpr>();
@@ -30,7 +33,8 @@ Expr* distinct_from(Scope& scope, std::string_view name, Expr* left, Expr* right
   return node;
 }
 
-Expr* row_distinct(Scope& scope, std::string_view name, const RowExpr* left, const RowExpr* right, int location) {
+Expr* row_distinct(Scope& scope, std::string_view name, const RowExpr* left, const RowExpr* right,
+                   int location) {
   Analysis& an = scope.an;
   if (left->args.size() != right->args.size()) {
     throw an.error(sqlstate::kSyntaxError, "unequal number of entries in row expressions", location);
@@ -77,7 +81,8 @@ Expr* transform_nullif(Scope& scope, const PgQuery__AExpr* expr) {
   Expr* right = transform(scope, expr->rexpr);
   Expr* equal = make_operator(scope, RAW_LIST(expr, name), left, right, expr->location);
   if (equal->type.type != kBoolType) {
-    throw an.error(sqlstate::kDatatypeMismatch, "NULLIF requires = operator to yield boolean", expr->location);
+    throw an.error(sqlstate::kDatatypeMismatch, "NULLIF requires = operator to yield boolean",
+                   expr->location);
   }
   const OperatorExpr* source = expr_cast<OperatorExpr>(equal);
   NullIfExpr* node = an.arena.make<NullIfExpr>();
@@ -123,7 +128,8 @@ Expr* transform_in(Scope& scope, const PgQuery__AExpr* expr) {
       return;
     }
     const BoolOp op = any ? BoolOp::kOr : BoolOp::kAnd;
-    if (BoolExpr* so_far = expr_if<BoolExpr>(result); so_far != nullptr && so_far->op == op && so_far->location == expr->location) {
+    if (BoolExpr* so_far = expr_if<BoolExpr>(result);
+        so_far != nullptr && so_far->op == op && so_far->location == expr->location) {
       std::vector<Expr*> args(so_far->args.begin(), so_far->args.end());
       args.push_back(next);
       so_far->args = to_span(an.arena, args);
@@ -161,7 +167,9 @@ Expr* transform_between(Scope& scope, const PgQuery__AExpr* expr) {
   const auto compare = [&](std::string_view op, const raw::Node* bound) {
     return make_operator(scope, op, transform(scope, expr->lexpr), transform(scope, bound), expr->location);
   };
-  const auto both = [&](BoolOp op, Expr* a, Expr* b) { return make_bool_expr(an, op, {a, b}, expr->location); };
+  const auto both = [&](BoolOp op, Expr* a, Expr* b) {
+    return make_bool_expr(an, op, {a, b}, expr->location);
+  };
   switch (expr->kind) {
     case PG_QUERY__A__EXPR__KIND__AEXPR_BETWEEN: {
       Expr* low = compare(">=", bounds[0]);
@@ -203,7 +211,8 @@ Expr* transform_plain(Scope& scope, const PgQuery__AExpr* expr) {
   Expr* right = transform(scope, expr->rexpr);
   RowExpr* left_row = expr_if<RowExpr>(left);
   RowExpr* right_row = expr_if<RowExpr>(right);
-  if (RAW_IS(expr->lexpr, ROW_EXPR) && RAW_IS(expr->rexpr, ROW_EXPR) && left_row != nullptr && right_row != nullptr) {
+  if (RAW_IS(expr->lexpr, ROW_EXPR) && RAW_IS(expr->rexpr, ROW_EXPR) && left_row != nullptr &&
+      right_row != nullptr) {
     return make_row_compare(scope, RAW_LIST(expr, name), left_row->args, right_row->args, expr->location);
   }
   (void)an;
@@ -214,22 +223,29 @@ Expr* transform_plain(Scope& scope, const PgQuery__AExpr* expr) {
 
 Expr* transform_operator(Scope& scope, const PgQuery__AExpr* expr) {
   switch (expr->kind) {
-    case PG_QUERY__A__EXPR__KIND__AEXPR_OP: return transform_plain(scope, expr);
+    case PG_QUERY__A__EXPR__KIND__AEXPR_OP:
+      return transform_plain(scope, expr);
     case PG_QUERY__A__EXPR__KIND__AEXPR_OP_ANY:
     case PG_QUERY__A__EXPR__KIND__AEXPR_OP_ALL: {
       Expr* left = transform(scope, expr->lexpr);
       Expr* right = transform(scope, expr->rexpr);
-      return make_scalar_array(scope, RAW_LIST(expr, name), expr->kind == PG_QUERY__A__EXPR__KIND__AEXPR_OP_ANY, left,
-                               right, expr->location);
+      return make_scalar_array(scope, RAW_LIST(expr, name),
+                               expr->kind == PG_QUERY__A__EXPR__KIND__AEXPR_OP_ANY, left, right,
+                               expr->location);
     }
     case PG_QUERY__A__EXPR__KIND__AEXPR_DISTINCT:
-    case PG_QUERY__A__EXPR__KIND__AEXPR_NOT_DISTINCT: return transform_distinct(scope, expr);
-    case PG_QUERY__A__EXPR__KIND__AEXPR_NULLIF: return transform_nullif(scope, expr);
-    case PG_QUERY__A__EXPR__KIND__AEXPR_IN: return transform_in(scope, expr);
+    case PG_QUERY__A__EXPR__KIND__AEXPR_NOT_DISTINCT:
+      return transform_distinct(scope, expr);
+    case PG_QUERY__A__EXPR__KIND__AEXPR_NULLIF:
+      return transform_nullif(scope, expr);
+    case PG_QUERY__A__EXPR__KIND__AEXPR_IN:
+      return transform_in(scope, expr);
     case PG_QUERY__A__EXPR__KIND__AEXPR_LIKE:
     case PG_QUERY__A__EXPR__KIND__AEXPR_ILIKE:
-    case PG_QUERY__A__EXPR__KIND__AEXPR_SIMILAR: return transform_plain(scope, expr);
-    default: return transform_between(scope, expr);
+    case PG_QUERY__A__EXPR__KIND__AEXPR_SIMILAR:
+      return transform_plain(scope, expr);
+    default:
+      return transform_between(scope, expr);
   }
 }
 
@@ -252,8 +268,8 @@ std::vector<OperatorFamilyEntry> interpretations(Analysis& an, Oid op) {
 
 }  // namespace
 
-Expr* make_row_compare(Scope& scope, raw::NodeList name, std::span<Expr* const> left, std::span<Expr* const> right,
-                       int location) {
+Expr* make_row_compare(Scope& scope, raw::NodeList name, std::span<Expr* const> left,
+                       std::span<Expr* const> right, int location) {
   Analysis& an = scope.an;
   if (left.size() != right.size()) {
     throw an.error(sqlstate::kSyntaxError, "unequal number of entries in row expressions", location);
@@ -288,9 +304,11 @@ Expr* make_row_compare(Scope& scope, raw::NodeList name, std::span<Expr* const> 
     if (strategies & (1u << s)) strategy = s;
   }
   if (strategy == 0) {
-    throw an.error(sqlstate::kFeatureNotSupported,
-                   cat("could not determine interpretation of row comparison operator ", raw::string_of(name.back())),
-                   location)
+    throw an
+        .error(sqlstate::kFeatureNotSupported,
+               cat("could not determine interpretation of row comparison operator ",
+                   raw::string_of(name.back())),
+               location)
         .hint("Row comparison operators must be associated with btree operator families.");
   }
   if (strategy == 3) return make_bool_expr(an, BoolOp::kAnd, std::move(comparisons), location);

@@ -50,12 +50,13 @@ Expr* transform_constant(Analysis& an, const PgQuery__AConst* constant) {
       const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
       if (problem == std::errc{} && end == text.data() + text.size()) {
         if (value >= INT32_MIN && value <= INT32_MAX) {
-          return make_const(an, {kInt4Type, -1, {}}, Datum::from_int32(static_cast<std::int32_t>(value)), location);
+          return make_const(an, {kInt4Type, -1, {}}, Datum::from_int32(static_cast<std::int32_t>(value)),
+                            location);
         }
         return make_const(an, {kInt8Type, -1, {}}, Datum::from_int64(value), location);
       }
-      return make_const(an, {kNumericType, -1, {}}, input_value(type_info(kNumericType), text, an.arena, an.eval),
-                        location);
+      return make_const(an, {kNumericType, -1, {}},
+                        input_value(type_info(kNumericType), text, an.arena, an.eval), location);
     }
     case PG_QUERY__A__CONST__VAL_BOOLVAL:
       return make_const(an, {kBoolType, -1, {}}, Datum::from_bool(constant->boolval->boolval), location);
@@ -64,9 +65,11 @@ Expr* transform_constant(Analysis& an, const PgQuery__AConst* constant) {
       if (type == nullptr || type->input == nullptr) {
         throw an.error(sqlstate::kFeatureNotSupported, "bit strings are not supported", location);
       }
-      return make_const(an, {kBitType, -1, {}}, input_value(*type, constant->bsval->bsval, an.arena, an.eval), location);
+      return make_const(an, {kBitType, -1, {}}, input_value(*type, constant->bsval->bsval, an.arena, an.eval),
+                        location);
     }
-    case PG_QUERY__A__CONST__VAL_SVAL: return unknown_literal(an, constant->sval->sval, location);
+    case PG_QUERY__A__CONST__VAL_SVAL:
+      return unknown_literal(an, constant->sval->sval, location);
     default:
       // An integer zero is written as an empty message.
       return make_const(an, {kInt4Type, -1, {}}, Datum::from_int32(0), location);
@@ -77,7 +80,8 @@ Expr* transform_param(Scope& scope, const PgQuery__ParamRef* ref) {
   Analysis& an = scope.an;
   const int number = ref->number;
   const bool known = number >= 1 && number <= static_cast<int>(an.parameters.size());
-  if (number < 1 || number > 65535 || an.mode == ParameterMode::kNone || (an.mode == ParameterMode::kFixed && !known)) {
+  if (number < 1 || number > 65535 || an.mode == ParameterMode::kNone ||
+      (an.mode == ParameterMode::kFixed && !known)) {
     throw an.error(sqlstate::kUndefinedParameter, cat("there is no parameter $", number), ref->location);
   }
   if (!known) an.parameters.resize(number);
@@ -110,8 +114,9 @@ Expr* transform_bool(Scope& scope, const PgQuery__BoolExpr* expr) {
 
 void refuse_set_function(Scope& scope, Expr* before, std::string_view construct) {
   if (scope.last_set_expr == before) return;
-  throw scope.an.error(sqlstate::kFeatureNotSupported,
-                       cat("set-returning functions are not allowed in ", construct), location_of(scope.last_set_expr))
+  throw scope.an
+      .error(sqlstate::kFeatureNotSupported, cat("set-returning functions are not allowed in ", construct),
+             location_of(scope.last_set_expr))
       .hint("You might be able to move the set-returning function into a LATERAL FROM item.");
 }
 
@@ -124,8 +129,8 @@ Expr* transform_case(Scope& scope, const PgQuery__CaseExpr* expr) {
   if (expr->arg != nullptr) {
     Expr* arg = transform(scope, expr->arg);
     if (arg->type.type == kUnknownType) {
-      arg = coerce_type(scope, arg, kUnknownType, kTextType, -1, CoercionContext::kImplicit, CallForm::kImplicitCast,
-                        -1);
+      arg = coerce_type(scope, arg, kUnknownType, kTextType, -1, CoercionContext::kImplicit,
+                        CallForm::kImplicitCast, -1);
     }
     node->argument = arg;
     placeholder = an.arena.make<CaseValueExpr>();
@@ -142,8 +147,8 @@ Expr* transform_case(Scope& scope, const PgQuery__CaseExpr* expr) {
     whens.push_back({condition, result});
     results.push_back(result);
   }
-  Expr* otherwise = expr->defresult != nullptr ? transform(scope, expr->defresult)
-                                               : make_null(an, {kUnknownType, -2, {}});
+  Expr* otherwise =
+      expr->defresult != nullptr ? transform(scope, expr->defresult) : make_null(an, {kUnknownType, -2, {}});
   results[0] = otherwise;
   const Oid type = select_common_type(scope, results, "CASE");
   for (CaseWhen& when : whens) when.result = coerce_to_common(scope, when.result, type, "CASE/WHEN");
@@ -209,24 +214,36 @@ Expr* transform_sql_value(Scope& scope, const PgQuery__SQLValueFunction* functio
     return node;
   };
   switch (function->op) {
-    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_DATE: return set(SqlValue::kCurrentDate, kDateType);
-    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_TIME: return set(SqlValue::kCurrentTime, kTimeTzType);
-    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_TIME_N: return set(SqlValue::kCurrentTime, kTimeTzType, true);
+    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_DATE:
+      return set(SqlValue::kCurrentDate, kDateType);
+    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_TIME:
+      return set(SqlValue::kCurrentTime, kTimeTzType);
+    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_TIME_N:
+      return set(SqlValue::kCurrentTime, kTimeTzType, true);
     case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_TIMESTAMP:
       return set(SqlValue::kCurrentTimestamp, kTimestampTzType);
     case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_TIMESTAMP_N:
       return set(SqlValue::kCurrentTimestamp, kTimestampTzType, true);
-    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_LOCALTIME: return set(SqlValue::kLocaltime, kTimeType);
-    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_LOCALTIME_N: return set(SqlValue::kLocaltime, kTimeType, true);
-    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_LOCALTIMESTAMP: return set(SqlValue::kLocaltimestamp, kTimestampType);
+    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_LOCALTIME:
+      return set(SqlValue::kLocaltime, kTimeType);
+    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_LOCALTIME_N:
+      return set(SqlValue::kLocaltime, kTimeType, true);
+    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_LOCALTIMESTAMP:
+      return set(SqlValue::kLocaltimestamp, kTimestampType);
     case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_LOCALTIMESTAMP_N:
       return set(SqlValue::kLocaltimestamp, kTimestampType, true);
-    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_ROLE: return set(SqlValue::kCurrentRole, kNameType);
-    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_USER: return set(SqlValue::kCurrentUser, kNameType);
-    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_USER: return set(SqlValue::kUser, kNameType);
-    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_SESSION_USER: return set(SqlValue::kSessionUser, kNameType);
-    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_CATALOG: return set(SqlValue::kCurrentCatalog, kNameType);
-    default: return set(SqlValue::kCurrentSchema, kNameType);
+    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_ROLE:
+      return set(SqlValue::kCurrentRole, kNameType);
+    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_USER:
+      return set(SqlValue::kCurrentUser, kNameType);
+    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_USER:
+      return set(SqlValue::kUser, kNameType);
+    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_SESSION_USER:
+      return set(SqlValue::kSessionUser, kNameType);
+    case PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_CATALOG:
+      return set(SqlValue::kCurrentCatalog, kNameType);
+    default:
+      return set(SqlValue::kCurrentSchema, kNameType);
   }
 }
 
@@ -262,15 +279,15 @@ Expr* transform_row(Scope& scope, const PgQuery__RowExpr* row) {
         RAW_IS(arg->column_ref->fields[arg->column_ref->n_fields - 1], A_STAR)) {
       const PgQuery__ColumnRef* ref = arg->column_ref;
       int levels_up = 0;
-      const std::string_view schema = ref->n_fields >= 3 ? raw::string_of(ref->fields[ref->n_fields - 3])
-                                                         : std::string_view{};
+      const std::string_view schema =
+          ref->n_fields >= 3 ? raw::string_of(ref->fields[ref->n_fields - 3]) : std::string_view{};
       const std::string_view table = raw::string_of(ref->fields[ref->n_fields - 2]);
       const NamespaceItem* item = find_item(scope, schema, table, ref->location, &levels_up);
       if (item == nullptr) throw_missing_item(scope, schema, table, ref->location);
       for (std::size_t i = 0; i < item->columns.size(); ++i) {
         if (item->columns[i].name.empty() || item->columns[i].star_hidden) continue;
-        args.push_back(make_column(scope, *item, item->columns[i], static_cast<std::int16_t>(i + 1), levels_up,
-                                   ref->location));
+        args.push_back(make_column(scope, *item, item->columns[i], static_cast<std::int16_t>(i + 1),
+                                   levels_up, ref->location));
       }
       continue;
     }
@@ -293,7 +310,8 @@ Expr* transform_collate(Scope& scope, const PgQuery__CollateClause* clause) {
   Expr* arg = transform(scope, clause->arg);
   if (type_collation(an, arg->type.type).value == 0 && arg->type.type != kUnknownType) {
     throw an.error(sqlstate::kDatatypeMismatch,
-                   cat("collations are not supported by type ", type_text(an, arg->type.type)), clause->location);
+                   cat("collations are not supported by type ", type_text(an, arg->type.type)),
+                   clause->location);
   }
   CollateExpr* node = an.arena.make<CollateExpr>();
   node->arg = arg;
@@ -311,19 +329,22 @@ Expr* transform_indirection(Scope& scope, const PgQuery__AIndirection* indirecti
   std::size_t first = 0;
   for (std::size_t i = 0; i <= steps.size(); ++i) {
     if (i < steps.size() && RAW_IS(steps[i], A_INDICES)) continue;
-    if (i > first) result = transform_subscripts(scope, result, raw::NodeList{steps.nodes + first, i - first});
+    if (i > first)
+      result = transform_subscripts(scope, result, raw::NodeList{steps.nodes + first, i - first});
     first = i + 1;
     if (i == steps.size()) break;
     if (RAW_IS(steps[i], A_STAR)) {
-      throw an.error(sqlstate::kFeatureNotSupported, "row expansion via \"*\" is not supported here", location);
+      throw an.error(sqlstate::kFeatureNotSupported, "row expansion via \"*\" is not supported here",
+                     location);
     }
     const std::string_view name = raw::string_of(steps[i]);
     Expr* field = select_field(scope, result, name, location);
     if (field == nullptr) {
       if (is_row_type(an, result->type.type) && result->type.type != kRecordType) {
-        throw an.error(sqlstate::kUndefinedColumn,
-                       cat("column ", quoted(name), " not found in data type ", type_text(an, result->type.type)),
-                       location);
+        throw an.error(
+            sqlstate::kUndefinedColumn,
+            cat("column ", quoted(name), " not found in data type ", type_text(an, result->type.type)),
+            location);
       }
       if (result->type.type == kRecordType) {
         throw an.error(sqlstate::kUndefinedColumn,
@@ -356,10 +377,11 @@ Expr* transform_subscripts(Scope& scope, Expr* container, raw::NodeList indices)
   const auto bound = [&](const raw::Node* node) -> Expr* {
     if (node == nullptr) return nullptr;
     Expr* value = transform(scope, node);
-    Expr* coerced = coerce_to_target(scope, value, value->type.type, {kInt4Type, -1, {}}, CoercionContext::kAssignment,
-                                     CallForm::kImplicitCast, -1);
+    Expr* coerced = coerce_to_target(scope, value, value->type.type, {kInt4Type, -1, {}},
+                                     CoercionContext::kAssignment, CallForm::kImplicitCast, -1);
     if (coerced == nullptr) {
-      throw an.error(sqlstate::kDatatypeMismatch, "array subscript must have type integer", location_of(value));
+      throw an.error(sqlstate::kDatatypeMismatch, "array subscript must have type integer",
+                     location_of(value));
     }
     return coerced;
   };
@@ -422,8 +444,10 @@ Expr* transform_column_ref(Scope& scope, const PgQuery__ColumnRef* ref) {
   const int location = ref->location;
   switch (scope.use) {
     case ExprUse::kDefault:
-      throw an.error(sqlstate::kFeatureNotSupported, "cannot use column reference in DEFAULT expression", location);
-    default: break;
+      throw an.error(sqlstate::kFeatureNotSupported, "cannot use column reference in DEFAULT expression",
+                     location);
+    default:
+      break;
   }
   if (RAW_IS(fields.back(), A_STAR)) {
     throw an.error(sqlstate::kFeatureNotSupported, "row expansion via \"*\" is not supported here", location);
@@ -443,7 +467,8 @@ Expr* transform_column_ref(Scope& scope, const PgQuery__ColumnRef* ref) {
   }
   const std::string_view column_name = raw::string_of(fields.back());
   const std::string_view table = raw::string_of(fields[fields.size() - 2]);
-  const std::string_view schema = fields.size() >= 3 ? raw::string_of(fields[fields.size() - 3]) : std::string_view{};
+  const std::string_view schema =
+      fields.size() >= 3 ? raw::string_of(fields[fields.size() - 3]) : std::string_view{};
   if (fields.size() == 4 && raw::string_of(fields[0]) != an.catalog.database_name()) {
     throw an.error(sqlstate::kFeatureNotSupported,
                    cat("cross-database references are not implemented: ", dotted(fields)), location);
@@ -458,7 +483,8 @@ Expr* transform_column_ref(Scope& scope, const PgQuery__ColumnRef* ref) {
     if (function->args.size() != 1 || function->kind != 'f') continue;
     Expr* row = make_whole_row(scope, *item, levels_up, location);
     if (function->args[0] != row->type.type && function->args[0] != kRecordType) continue;
-    return resolve_function(scope, raw::NodeList{fields.nodes + fields.size() - 1, 1}, {row}, {}, nullptr, location);
+    return resolve_function(scope, raw::NodeList{fields.nodes + fields.size() - 1, 1}, {row}, {}, nullptr,
+                            location);
   }
   throw_missing_column(scope, table, column_name, location);
 }
@@ -481,7 +507,8 @@ Expr* transform_function_call(Scope& scope, const PgQuery__FuncCall* call) {
       continue;
     }
     if (!names.empty()) {
-      throw an.error(sqlstate::kSyntaxError, "positional argument cannot follow named argument", raw::location(arg));
+      throw an.error(sqlstate::kSyntaxError, "positional argument cannot follow named argument",
+                     raw::location(arg));
     }
     args.push_back(transform(scope, arg));
   }
@@ -490,7 +517,8 @@ Expr* transform_function_call(Scope& scope, const PgQuery__FuncCall* call) {
       args.push_back(transform(scope, item->sort_by->node, ExprUse::kOrderBy));
     }
   }
-  return resolve_function(scope, RAW_LIST(call, funcname), std::move(args), std::move(names), call, call->location);
+  return resolve_function(scope, RAW_LIST(call, funcname), std::move(args), std::move(names), call,
+                          call->location);
 }
 
 Expr* transform_array(Scope& scope, const PgQuery__AArrayExpr* array, ExprType array_type_wanted) {
@@ -508,7 +536,8 @@ Expr* transform_array(Scope& scope, const PgQuery__AArrayExpr* array, ExprType a
     } else {
       element = transform(scope, item);
       const Oid type = element->type.type;
-      if (type != kInt2VectorType && type != kOidVectorType && element_type(an, type).value != 0) node->nested = true;
+      if (type != kInt2VectorType && type != kOidVectorType && element_type(an, type).value != 0)
+        node->nested = true;
     }
     elements.push_back(element);
   }
@@ -519,7 +548,8 @@ Expr* transform_array(Scope& scope, const PgQuery__AArrayExpr* array, ExprType a
     element = {node->nested ? result : wanted_element, array_type_wanted.type_modifier, {}};
   } else {
     if (elements.empty()) {
-      throw an.error(sqlstate::kIndeterminateDatatype, "cannot determine type of empty array", array->location)
+      throw an
+          .error(sqlstate::kIndeterminateDatatype, "cannot determine type of empty array", array->location)
           .hint("Explicitly cast to the desired type, for example ARRAY[]::integer[].");
     }
     element.type = select_common_type(scope, elements, "ARRAY");
@@ -528,14 +558,16 @@ Expr* transform_array(Scope& scope, const PgQuery__AArrayExpr* array, ExprType a
       wanted_element = element_type(an, result);
       if (wanted_element.value == 0) {
         throw an.error(sqlstate::kUndefinedObject,
-                       cat("could not find element type for data type ", type_text(an, result)), array->location);
+                       cat("could not find element type for data type ", type_text(an, result)),
+                       array->location);
       }
     } else {
       wanted_element = element.type;
       result = array_type(an, element.type);
       if (result.value == 0) {
         throw an.error(sqlstate::kUndefinedObject,
-                       cat("could not find array type for data type ", type_text(an, element.type)), array->location);
+                       cat("could not find array type for data type ", type_text(an, element.type)),
+                       array->location);
       }
     }
   }
@@ -543,13 +575,15 @@ Expr* transform_array(Scope& scope, const PgQuery__AArrayExpr* array, ExprType a
   for (std::size_t i = 0; i < elements.size(); ++i) {
     Expr*& value = elements[i];
     if (explicit_type) {
-      Expr* coerced = coerce_to_target(scope, value, value->type.type,
-                                       {element.type, element.type_modifier, type_collation(an, element.type)},
-                                       CoercionContext::kExplicit, CallForm::kExplicitCast, -1);
+      Expr* coerced =
+          coerce_to_target(scope, value, value->type.type,
+                           {element.type, element.type_modifier, type_collation(an, element.type)},
+                           CoercionContext::kExplicit, CallForm::kExplicitCast, -1);
       if (coerced == nullptr) {
-        throw an.error(sqlstate::kCannotCoerce,
-                       cat("cannot cast type ", type_text(an, value->type.type), " to ", type_text(an, element.type)),
-                       location_of(value));
+        throw an.error(
+            sqlstate::kCannotCoerce,
+            cat("cannot cast type ", type_text(an, value->type.type), " to ", type_text(an, element.type)),
+            location_of(value));
       }
       value = coerced;
     } else {
@@ -577,8 +611,10 @@ Expr* transform_type_cast(Scope& scope, const PgQuery__TypeCast* cast) {
   Expr* result = coerce_to_target(scope, arg, arg->type.type, target, CoercionContext::kExplicit,
                                   CallForm::kExplicitCast, location);
   if (result == nullptr) {
-    throw an.error(sqlstate::kCannotCoerce,
-                   cat("cannot cast type ", type_text(an, arg->type.type), " to ", type_text(an, target.type)), location);
+    throw an.error(
+        sqlstate::kCannotCoerce,
+        cat("cannot cast type ", type_text(an, arg->type.type), " to ", type_text(an, target.type)),
+        location);
   }
   return result;
 }
@@ -587,35 +623,56 @@ Expr* transform(Scope& scope, const raw::Node* node) {
   check_stack_depth();
   Analysis& an = scope.an;
   switch (node->node_case) {
-    case PG_QUERY__NODE__NODE_COLUMN_REF: return transform_column_ref(scope, node->column_ref);
-    case PG_QUERY__NODE__NODE_PARAM_REF: return transform_param(scope, node->param_ref);
-    case PG_QUERY__NODE__NODE_A_CONST: return transform_constant(an, node->a_const);
-    case PG_QUERY__NODE__NODE_A_INDIRECTION: return transform_indirection(scope, node->a_indirection);
-    case PG_QUERY__NODE__NODE_A_ARRAY_EXPR: return transform_array(scope, node->a_array_expr, {});
-    case PG_QUERY__NODE__NODE_TYPE_CAST: return transform_type_cast(scope, node->type_cast);
-    case PG_QUERY__NODE__NODE_COLLATE_CLAUSE: return transform_collate(scope, node->collate_clause);
-    case PG_QUERY__NODE__NODE_A_EXPR: return transform_operator(scope, node->a_expr);
-    case PG_QUERY__NODE__NODE_BOOL_EXPR: return transform_bool(scope, node->bool_expr);
-    case PG_QUERY__NODE__NODE_FUNC_CALL: return transform_function_call(scope, node->func_call);
-    case PG_QUERY__NODE__NODE_SUB_LINK: return transform_sublink(scope, node->sub_link);
-    case PG_QUERY__NODE__NODE_CASE_EXPR: return transform_case(scope, node->case_expr);
-    case PG_QUERY__NODE__NODE_ROW_EXPR: return transform_row(scope, node->row_expr);
-    case PG_QUERY__NODE__NODE_COALESCE_EXPR: return transform_coalesce(scope, node->coalesce_expr);
-    case PG_QUERY__NODE__NODE_MIN_MAX_EXPR: return transform_min_max(scope, node->min_max_expr);
-    case PG_QUERY__NODE__NODE_SQLVALUE_FUNCTION: return transform_sql_value(scope, node->sqlvalue_function);
-    case PG_QUERY__NODE__NODE_NULL_TEST: return transform_null_test(scope, node->null_test);
-    case PG_QUERY__NODE__NODE_BOOLEAN_TEST: return transform_boolean_test(scope, node->boolean_test);
+    case PG_QUERY__NODE__NODE_COLUMN_REF:
+      return transform_column_ref(scope, node->column_ref);
+    case PG_QUERY__NODE__NODE_PARAM_REF:
+      return transform_param(scope, node->param_ref);
+    case PG_QUERY__NODE__NODE_A_CONST:
+      return transform_constant(an, node->a_const);
+    case PG_QUERY__NODE__NODE_A_INDIRECTION:
+      return transform_indirection(scope, node->a_indirection);
+    case PG_QUERY__NODE__NODE_A_ARRAY_EXPR:
+      return transform_array(scope, node->a_array_expr, {});
+    case PG_QUERY__NODE__NODE_TYPE_CAST:
+      return transform_type_cast(scope, node->type_cast);
+    case PG_QUERY__NODE__NODE_COLLATE_CLAUSE:
+      return transform_collate(scope, node->collate_clause);
+    case PG_QUERY__NODE__NODE_A_EXPR:
+      return transform_operator(scope, node->a_expr);
+    case PG_QUERY__NODE__NODE_BOOL_EXPR:
+      return transform_bool(scope, node->bool_expr);
+    case PG_QUERY__NODE__NODE_FUNC_CALL:
+      return transform_function_call(scope, node->func_call);
+    case PG_QUERY__NODE__NODE_SUB_LINK:
+      return transform_sublink(scope, node->sub_link);
+    case PG_QUERY__NODE__NODE_CASE_EXPR:
+      return transform_case(scope, node->case_expr);
+    case PG_QUERY__NODE__NODE_ROW_EXPR:
+      return transform_row(scope, node->row_expr);
+    case PG_QUERY__NODE__NODE_COALESCE_EXPR:
+      return transform_coalesce(scope, node->coalesce_expr);
+    case PG_QUERY__NODE__NODE_MIN_MAX_EXPR:
+      return transform_min_max(scope, node->min_max_expr);
+    case PG_QUERY__NODE__NODE_SQLVALUE_FUNCTION:
+      return transform_sql_value(scope, node->sqlvalue_function);
+    case PG_QUERY__NODE__NODE_NULL_TEST:
+      return transform_null_test(scope, node->null_test);
+    case PG_QUERY__NODE__NODE_BOOLEAN_TEST:
+      return transform_boolean_test(scope, node->boolean_test);
     case PG_QUERY__NODE__NODE_SET_TO_DEFAULT:
-      throw an.error(sqlstate::kSyntaxError, "DEFAULT is not allowed in this context", node->set_to_default->location);
+      throw an.error(sqlstate::kSyntaxError, "DEFAULT is not allowed in this context",
+                     node->set_to_default->location);
     case PG_QUERY__NODE__NODE_GROUPING_FUNC:
-      throw an.error(sqlstate::kFeatureNotSupported, "GROUPING is not supported", node->grouping_func->location);
+      throw an.error(sqlstate::kFeatureNotSupported, "GROUPING is not supported",
+                     node->grouping_func->location);
     case PG_QUERY__NODE__NODE_CURRENT_OF_EXPR:
       throw an.error(sqlstate::kFeatureNotSupported, "WHERE CURRENT OF is not supported");
     case PG_QUERY__NODE__NODE_XML_EXPR:
     case PG_QUERY__NODE__NODE_XML_SERIALIZE:
       throw an.error(sqlstate::kFeatureNotSupported, "unsupported XML feature", raw::location(node));
     default:
-      throw an.error(sqlstate::kFeatureNotSupported, "this kind of expression is not supported", raw::location(node));
+      throw an.error(sqlstate::kFeatureNotSupported, "this kind of expression is not supported",
+                     raw::location(node));
   }
 }
 

@@ -4,8 +4,8 @@
 
 namespace pinwheel::sql {
 
-/// Analyzes an expression of the grammar's tree for the place `scope.use` says (the overload sets it). Errors: all that
-/// PostgreSQL raises for expressions, with position.
+/// Analyzes an expression of the grammar's tree for the place `scope.use` says (the overload sets it).
+/// Errors: all that PostgreSQL raises for expressions, with position.
 Expr* transform(Scope& scope, const raw::Node* node);
 inline Expr* transform(Scope& scope, const raw::Node* node, ExprUse use) {
   UseGuard guard{scope, use};
@@ -29,8 +29,8 @@ Expr* transform_array(Scope& scope, const PgQuery__AArrayExpr* array, ExprType a
 Expr* transform_subscripts(Scope& scope, Expr* container, raw::NodeList indices);
 
 /// (a, b) op (c, d).
-Expr* make_row_compare(Scope& scope, raw::NodeList name, std::span<Expr* const> left, std::span<Expr* const> right,
-                       int location);
+Expr* make_row_compare(Scope& scope, raw::NodeList name, std::span<Expr* const> left,
+                       std::span<Expr* const> right, int location);
 Expr* make_bool_expr(Analysis& an, BoolOp op, std::vector<Expr*> args, int location);
 
 /// The name that PostgreSQL gives an output column without alias; "?column?" when nothing fits.

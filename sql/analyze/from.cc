@@ -27,7 +27,8 @@ std::string_view alias_name(const PgQuery__Alias* alias) {
 std::span<std::string_view> alias_columns(Analysis& an, const PgQuery__Alias* alias) {
   std::vector<std::string_view> names;
   if (alias != nullptr) {
-    for (const raw::Node* node : RAW_LIST(alias, colnames)) names.push_back(an.arena.copy(raw::string_of(node)));
+    for (const raw::Node* node : RAW_LIST(alias, colnames))
+      names.push_back(an.arena.copy(raw::string_of(node)));
   }
   return to_span(an.arena, names);
 }
@@ -73,7 +74,8 @@ NamespaceItem make_names(Scope& scope, int range_index) {
   const RangeEntry& entry = scope.range_table[range_index];
   std::vector<NamespaceColumn> columns;
   for (std::size_t i = 0; i < entry.columns.size(); ++i) {
-    columns.push_back({entry.columns[i].name, entry.columns[i].type, range_index, static_cast<std::int16_t>(i + 1), false});
+    columns.push_back(
+        {entry.columns[i].name, entry.columns[i].type, range_index, static_cast<std::int16_t>(i + 1), false});
   }
   NamespaceItem item;
   item.range_index = range_index;
@@ -83,7 +85,8 @@ NamespaceItem make_names(Scope& scope, int range_index) {
   return item;
 }
 
-const ViewedRelation* open_relation(Scope& scope, const PgQuery__RangeVar* name, int table_lock, bool missing_ok) {
+const ViewedRelation* open_relation(Scope& scope, const PgQuery__RangeVar* name, int table_lock,
+                                    bool missing_ok) {
   Analysis& an = scope.an;
   const std::string_view catalog = raw::text(name->catalogname), schema = raw::text(name->schemaname);
   if (!catalog.empty() && catalog != an.catalog.database_name()) {
@@ -97,10 +100,12 @@ const ViewedRelation* open_relation(Scope& scope, const PgQuery__RangeVar* name,
     if (missing_ok) return nullptr;
     if (!schema.empty()) {
       throw an.error(sqlstate::kUndefinedTable,
-                     cat("relation \"", schema, ".", raw::text(name->relname), "\" does not exist"), name->location);
+                     cat("relation \"", schema, ".", raw::text(name->relname), "\" does not exist"),
+                     name->location);
     }
-    SqlError error = an.error(sqlstate::kUndefinedTable,
-                              cat("relation ", quoted(raw::text(name->relname)), " does not exist"), name->location);
+    SqlError error =
+        an.error(sqlstate::kUndefinedTable,
+                 cat("relation ", quoted(raw::text(name->relname)), " does not exist"), name->location);
     for (Scope* level = &scope; level != nullptr; level = level->parent) {
       for (const PgQuery__CommonTableExpr* later : level->later_ctes) {
         if (raw::text(later->ctename) != raw::text(name->relname)) continue;
@@ -113,15 +118,17 @@ const ViewedRelation* open_relation(Scope& scope, const PgQuery__RangeVar* name,
     throw error;
   }
   if (relation->kind == 'i' || relation->kind == 'I' || relation->kind == 'c') {
-    throw an.error(sqlstate::kWrongObjectType, cat("cannot open relation ", quoted(relation->name)), name->location)
+    throw an
+        .error(sqlstate::kWrongObjectType, cat("cannot open relation ", quoted(relation->name)),
+               name->location)
         .detail(relation->kind == 'c' ? "This operation is not supported for composite types."
                                       : "This operation is not supported for indexes.");
   }
   return relation;
 }
 
-NamespaceItem add_relation_entry(Scope& scope, const ViewedRelation& relation, const PgQuery__Alias* alias, bool only,
-                                 int table_lock, LockStrength row_lock) {
+NamespaceItem add_relation_entry(Scope& scope, const ViewedRelation& relation, const PgQuery__Alias* alias,
+                                 bool only, int table_lock, LockStrength row_lock) {
   Analysis& an = scope.an;
   RangeEntry entry;
   entry.kind = RangeKind::kRelation;
@@ -156,7 +163,8 @@ std::span<ColumnDefinition> query_columns(Analysis& an, const Query& query) {
 
 }  // namespace
 
-NamespaceItem add_subquery_entry(Scope& scope, Query* query, const PgQuery__Alias* alias, bool lateral, int location) {
+NamespaceItem add_subquery_entry(Scope& scope, Query* query, const PgQuery__Alias* alias, bool lateral,
+                                 int location) {
   Analysis& an = scope.an;
   (void)location;
   RangeEntry entry;
@@ -186,7 +194,8 @@ void check_names(Scope& scope, std::span<const NamespaceItem> first, std::span<c
     for (const NamespaceItem& b : second) {
       if (!b.name_visible || a.name != b.name) continue;
       if (a.relation.value != 0 && b.relation.value != 0 && a.relation != b.relation) continue;
-      throw scope.an.error(sqlstate::kDuplicateAlias, cat("table name ", quoted(a.name), " specified more than once"));
+      throw scope.an.error(sqlstate::kDuplicateAlias,
+                           cat("table name ", quoted(a.name), " specified more than once"));
     }
   }
 }
@@ -198,13 +207,14 @@ int add_result_relation(Scope& scope, const PgQuery__RangeVar* name, int table_l
   bool in_work = false;
   if (raw::text(name->schemaname).empty() &&
       find_cte(scope, raw::text(name->relname), &levels_up, &in_work) != nullptr) {
-    throw an.error(sqlstate::kSyntaxError,
-                   cat("relation ", quoted(raw::text(name->relname)), " cannot be the target of a modifying statement"));
+    throw an.error(sqlstate::kSyntaxError, cat("relation ", quoted(raw::text(name->relname)),
+                                               " cannot be the target of a modifying statement"));
   }
   const ViewedRelation* relation = open_relation(scope, name, table_lock);
   switch (relation->kind) {
     case 'r':
-    case 'p': break;
+    case 'p':
+      break;
     case 'v': {
       const std::string_view what = privileges & 1   ? "insert into"
                                     : privileges & 4 ? "update"
@@ -212,13 +222,19 @@ int add_result_relation(Scope& scope, const PgQuery__RangeVar* name, int table_l
       throw an.error(sqlstate::kFeatureNotSupported, cat("cannot ", what, " view ", quoted(relation->name)))
           .detail("Automatically updatable views are not supported.");
     }
-    case 'S': throw an.error(sqlstate::kWrongObjectType, cat("cannot change sequence ", quoted(relation->name)));
-    case 't': throw an.error(sqlstate::kWrongObjectType, cat("cannot change TOAST relation ", quoted(relation->name)));
+    case 'S':
+      throw an.error(sqlstate::kWrongObjectType, cat("cannot change sequence ", quoted(relation->name)));
+    case 't':
+      throw an.error(sqlstate::kWrongObjectType,
+                     cat("cannot change TOAST relation ", quoted(relation->name)));
     case 'm':
-      throw an.error(sqlstate::kWrongObjectType, cat("cannot change materialized view ", quoted(relation->name)));
-    default: throw an.error(sqlstate::kWrongObjectType, cat("cannot change relation ", quoted(relation->name)));
+      throw an.error(sqlstate::kWrongObjectType,
+                     cat("cannot change materialized view ", quoted(relation->name)));
+    default:
+      throw an.error(sqlstate::kWrongObjectType, cat("cannot change relation ", quoted(relation->name)));
   }
-  NamespaceItem names = add_relation_entry(scope, *relation, name->alias, !name->inh, table_lock, LockStrength::kNone);
+  NamespaceItem names =
+      add_relation_entry(scope, *relation, name->alias, !name->inh, table_lock, LockStrength::kNone);
   scope.range_table[names.range_index].required_privileges = privileges;
   scope.result_range_index = names.range_index;
   if (visible) scope.names.push_back(names);
@@ -250,9 +266,11 @@ Item transform_range_var(Scope& scope, const PgQuery__RangeVar* name) {
         }
       } else if (cte->query->command != CommandKind::kSelect && cte->query->returning.empty()) {
         throw an.error(sqlstate::kFeatureNotSupported,
-                       cat("WITH query ", quoted(cte->name), " does not have a RETURNING clause"), name->location);
+                       cat("WITH query ", quoted(cte->name), " does not have a RETURNING clause"),
+                       name->location);
       }
-      entry.columns = to_span(an.arena, std::vector<ColumnDefinition>(cte->columns.begin(), cte->columns.end()));
+      entry.columns =
+          to_span(an.arena, std::vector<ColumnDefinition>(cte->columns.begin(), cte->columns.end()));
       apply_alias(scope, entry, name->alias, "table");
       scope.range_table.push_back(entry);
       NamespaceItem names = make_names(scope, static_cast<int>(scope.range_table.size()) - 1);
@@ -283,7 +301,8 @@ Item transform_range_var(Scope& scope, const PgQuery__RangeVar* name) {
     scope.range_table.push_back(entry);
     return plain_item(scope, make_names(scope, static_cast<int>(scope.range_table.size()) - 1));
   }
-  NamespaceItem names = add_relation_entry(scope, *relation, name->alias, !name->inh, table_lock, LockStrength::kNone);
+  NamespaceItem names =
+      add_relation_entry(scope, *relation, name->alias, !name->inh, table_lock, LockStrength::kNone);
   scope.range_table[names.range_index].required_privileges = 2;
   return plain_item(scope, names);
 }
@@ -291,7 +310,8 @@ Item transform_range_var(Scope& scope, const PgQuery__RangeVar* name) {
 Item transform_subselect(Scope& scope, const PgQuery__RangeSubselect* sub) {
   Analysis& an = scope.an;
   if (sub->alias == nullptr) {
-    throw an.error(sqlstate::kSyntaxError, "subquery in FROM must have an alias").hint("For example, FROM (SELECT ...) [AS] foo.");
+    throw an.error(sqlstate::kSyntaxError, "subquery in FROM must have an alias")
+        .hint("For example, FROM (SELECT ...) [AS] foo.");
   }
   UseGuard guard{scope, ExprUse::kFromSubselect};
   const bool saved = scope.lateral_active;
@@ -337,7 +357,8 @@ std::vector<ColumnDefinition> written_columns(Scope& scope, raw::NodeList defini
     const PgQuery__ColumnDef* definition = node->column_def;
     ExprType type = resolve_type(an, definition->type_name);
     if (definition->coll_clause != nullptr) {
-      type.collation = resolve_collation(an, RAW_LIST(definition->coll_clause, collname), definition->location);
+      type.collation =
+          resolve_collation(an, RAW_LIST(definition->coll_clause, collname), definition->location);
     }
     columns.push_back({an.arena.copy(raw::text(definition->colname)), type});
   }
@@ -350,7 +371,8 @@ struct FunctionItem {
   raw::NodeList definitions;
 };
 
-void add_function(Scope& scope, const raw::Node* node, raw::NodeList definitions, std::vector<FunctionItem>& functions) {
+void add_function(Scope& scope, const raw::Node* node, raw::NodeList definitions,
+                  std::vector<FunctionItem>& functions) {
   Analysis& an = scope.an;
   // unnest(a, b) is ROWS FROM (unnest(a), unnest(b)).
   if (RAW_IS(node, FUNC_CALL)) {
@@ -421,7 +443,8 @@ Item transform_function(Scope& scope, const PgQuery__RangeFunction* range) {
     }
     if (type == kRecordType && !composite) {
       if (item.definitions.empty()) {
-        throw an.error(sqlstate::kSyntaxError, "a column definition list is required for functions returning \"record\"",
+        throw an.error(sqlstate::kSyntaxError,
+                       "a column definition list is required for functions returning \"record\"",
                        location_of(item.call));
       }
       own = written_columns(scope, item.definitions);
@@ -450,7 +473,8 @@ Item transform_function(Scope& scope, const PgQuery__RangeFunction* range) {
     columns.insert(columns.end(), own.begin(), own.end());
     calls.push_back(item.call);
     for_each_node(item.call, [&](const Expr* expr) {
-      if (const auto* column = expr_if<ColumnExpr>(expr)) uses_columns = uses_columns || column->levels_up == 0;
+      if (const auto* column = expr_if<ColumnExpr>(expr))
+        uses_columns = uses_columns || column->levels_up == 0;
       if (expr->kind == ExprKind::kSubLink) uses_columns = true;
     });
   }
@@ -474,14 +498,15 @@ int find_join_column(Scope& scope, const NamespaceItem& item, std::string_view n
   for (std::size_t i = 0; i < item.columns.size(); ++i) {
     if (item.columns[i].name != name || item.columns[i].name.empty()) continue;
     if (found >= 0) {
-      throw scope.an.error(sqlstate::kAmbiguousColumn,
-                           cat("common column name ", quoted(name), " appears more than once in ", side, " table"));
+      throw scope.an.error(sqlstate::kAmbiguousColumn, cat("common column name ", quoted(name),
+                                                           " appears more than once in ", side, " table"));
     }
     found = static_cast<int>(i);
   }
   if (found < 0) {
-    throw scope.an.error(sqlstate::kUndefinedColumn,
-                         cat("column ", quoted(name), " specified in USING clause does not exist in ", side, " table"));
+    throw scope.an.error(
+        sqlstate::kUndefinedColumn,
+        cat("column ", quoted(name), " specified in USING clause does not exist in ", side, " table"));
   }
   return found;
 }
@@ -512,10 +537,14 @@ Expr* merge_columns(Scope& scope, JoinKind kind, Expr* left, Expr* right) {
   Expr* l = as_common(left);
   Expr* r = as_common(right);
   switch (kind) {
-    case JoinKind::kInner: return l->kind == ExprKind::kColumn || r->kind != ExprKind::kColumn ? l : r;
-    case JoinKind::kLeft: return l;
-    case JoinKind::kRight: return r;
-    case JoinKind::kFull: break;
+    case JoinKind::kInner:
+      return l->kind == ExprKind::kColumn || r->kind != ExprKind::kColumn ? l : r;
+    case JoinKind::kLeft:
+      return l;
+    case JoinKind::kRight:
+      return r;
+    case JoinKind::kFull:
+      break;
   }
   CoalesceExpr* node = an.arena.make<CoalesceExpr>();
   node->type = plain_type(an, type);
@@ -527,10 +556,17 @@ Item transform_join(Scope& scope, const PgQuery__JoinExpr* join) {
   Analysis& an = scope.an;
   JoinKind kind = JoinKind::kInner;
   switch (join->jointype) {
-    case PG_QUERY__JOIN_TYPE__JOIN_LEFT: kind = JoinKind::kLeft; break;
-    case PG_QUERY__JOIN_TYPE__JOIN_RIGHT: kind = JoinKind::kRight; break;
-    case PG_QUERY__JOIN_TYPE__JOIN_FULL: kind = JoinKind::kFull; break;
-    default: break;
+    case PG_QUERY__JOIN_TYPE__JOIN_LEFT:
+      kind = JoinKind::kLeft;
+      break;
+    case PG_QUERY__JOIN_TYPE__JOIN_RIGHT:
+      kind = JoinKind::kRight;
+      break;
+    case PG_QUERY__JOIN_TYPE__JOIN_FULL:
+      kind = JoinKind::kFull;
+      break;
+    default:
+      break;
   }
   Item left = transform_item(scope, join->larg);
   // LATERAL items of the right side see the left one.
@@ -556,7 +592,8 @@ Item transform_join(Scope& scope, const PgQuery__JoinExpr* join) {
       }
     }
   } else {
-    for (const raw::Node* node : RAW_LIST(join, using_clause)) using_columns.push_back(an.arena.copy(raw::string_of(node)));
+    for (const raw::Node* node : RAW_LIST(join, using_clause))
+      using_columns.push_back(an.arena.copy(raw::string_of(node)));
   }
 
   FromItem* tree = an.arena.make<FromItem>();
@@ -584,9 +621,11 @@ Item transform_join(Scope& scope, const PgQuery__JoinExpr* join) {
     const int r = find_join_column(scope, right.whole, name, "right");
     left_used[l] = right_used[r] = true;
     UseGuard guard{scope, ExprUse::kJoinUsing};
-    Expr* condition = make_operator(scope, "=", column_as_expr(scope, left.whole, l), column_as_expr(scope, right.whole, r), -1);
+    Expr* condition = make_operator(scope, "=", column_as_expr(scope, left.whole, l),
+                                    column_as_expr(scope, right.whole, r), -1);
     conditions.push_back(coerce_to_boolean(scope, condition, "JOIN/USING"));
-    Expr* merged = merge_columns(scope, kind, column_as_expr(scope, left.whole, l), column_as_expr(scope, right.whole, r));
+    Expr* merged = merge_columns(scope, kind, column_as_expr(scope, left.whole, l),
+                                 column_as_expr(scope, right.whole, r));
     NamespaceColumn column{name, merged->type, index, static_cast<std::int16_t>(exprs.size() + 1), false};
     if (const ColumnExpr* plain = expr_if<ColumnExpr>(merged)) {
       column.range_index = plain->range_index;
@@ -661,14 +700,19 @@ Item transform_join(Scope& scope, const PgQuery__JoinExpr* join) {
 Item transform_item(Scope& scope, const raw::Node* node) {
   check_stack_depth();
   switch (node->node_case) {
-    case PG_QUERY__NODE__NODE_RANGE_VAR: return transform_range_var(scope, node->range_var);
-    case PG_QUERY__NODE__NODE_RANGE_SUBSELECT: return transform_subselect(scope, node->range_subselect);
-    case PG_QUERY__NODE__NODE_RANGE_FUNCTION: return transform_function(scope, node->range_function);
-    case PG_QUERY__NODE__NODE_JOIN_EXPR: return transform_join(scope, node->join_expr);
+    case PG_QUERY__NODE__NODE_RANGE_VAR:
+      return transform_range_var(scope, node->range_var);
+    case PG_QUERY__NODE__NODE_RANGE_SUBSELECT:
+      return transform_subselect(scope, node->range_subselect);
+    case PG_QUERY__NODE__NODE_RANGE_FUNCTION:
+      return transform_function(scope, node->range_function);
+    case PG_QUERY__NODE__NODE_JOIN_EXPR:
+      return transform_join(scope, node->join_expr);
     case PG_QUERY__NODE__NODE_RANGE_TABLE_SAMPLE:
       throw scope.an.error(sqlstate::kFeatureNotSupported, "TABLESAMPLE is not supported",
                            node->range_table_sample->location);
-    default: throw scope.an.error(sqlstate::kFeatureNotSupported, "this kind of FROM item is not supported");
+    default:
+      throw scope.an.error(sqlstate::kFeatureNotSupported, "this kind of FROM item is not supported");
   }
 }
 

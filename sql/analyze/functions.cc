@@ -21,8 +21,8 @@ std::string function_signature(Analysis& an, std::string_view name, std::span<co
 namespace {
 
 /// Matches named arguments to parameters; false when the function does not take them.
-bool match_names(const ViewedFunction& function, std::size_t positional, std::span<const std::string_view> names,
-                 Candidate& candidate) {
+bool match_names(const ViewedFunction& function, std::size_t positional,
+                 std::span<const std::string_view> names, Candidate& candidate) {
   if (function.arg_names.empty()) return false;
   std::vector<bool> given(function.args.size(), false);
   for (std::size_t i = 0; i < positional; ++i) {
@@ -58,8 +58,9 @@ bool match_names(const ViewedFunction& function, std::size_t positional, std::sp
   return true;
 }
 
-std::vector<Candidate> collect(Analysis& an, std::string_view schema, std::string_view name, std::size_t nargs,
-                               std::span<const std::string_view> arg_names, bool expand_variadic) {
+std::vector<Candidate> collect(Analysis& an, std::string_view schema, std::string_view name,
+                               std::size_t nargs, std::span<const std::string_view> arg_names,
+                               bool expand_variadic) {
   std::vector<Candidate> candidates;
   for (const ViewedFunction* function : an.catalog.find_functions(schema, name)) {
     Candidate candidate;
@@ -92,7 +93,8 @@ std::vector<Candidate> collect(Analysis& an, std::string_view schema, std::strin
   for (Candidate& candidate : candidates) {
     bool drop = false;
     for (Candidate& other : kept) {
-      if (!std::equal(other.args.begin(), other.args.begin() + static_cast<long>(std::min(other.args.size(), nargs)),
+      if (!std::equal(other.args.begin(),
+                      other.args.begin() + static_cast<long>(std::min(other.args.size(), nargs)),
                       candidate.args.begin(),
                       candidate.args.begin() + static_cast<long>(std::min(candidate.args.size(), nargs)))) {
         continue;
@@ -107,17 +109,20 @@ std::vector<Candidate> collect(Analysis& an, std::string_view schema, std::strin
   return kept;
 }
 
-/// A lone argument and a name that is a type: a cast in function notation. Returns the type, 0 when it is none.
+/// A lone argument and a name that is a type: a cast in function notation. Returns the type, 0 when it is
+/// none.
 Oid cast_notation(Analysis& an, raw::NodeList names, const Expr* arg) {
   const Oid target = find_type_by_names(an, names);
   if (target.value == 0 || type_of(an, target).kind == 'p') return {};
   const Oid source = arg->type.type;
   if (source == kUnknownType) return target;
   switch (find_coercion_path(an, target, source, CoercionContext::kExplicit).kind) {
-    case CoercionPath::Kind::kRelabel: return target;
+    case CoercionPath::Kind::kRelabel:
+      return target;
     case CoercionPath::Kind::kViaIo:
       return is_row_type(an, source) && type_category(an, target) == 'S' ? Oid{} : target;
-    default: return {};
+    default:
+      return {};
   }
 }
 
@@ -132,17 +137,22 @@ Oid cast_notation(Analysis& an, raw::NodeList names, const Expr* arg) {
   }
   if (call != nullptr && call->n_agg_order > 0 && !call->agg_within_group) {
     throw an.error(sqlstate::kUndefinedFunction, cat("function ", signature, " does not exist"), location)
-        .hint("No aggregate function matches the given name and argument types. Perhaps you misplaced ORDER BY; ORDER "
-              "BY must appear after all regular arguments of the aggregate.");
+        .hint(
+            "No aggregate function matches the given name and argument types. Perhaps you misplaced ORDER "
+            "BY; ORDER "
+            "BY must appear after all regular arguments of the aggregate.");
   }
   throw an.error(sqlstate::kUndefinedFunction, cat("function ", signature, " does not exist"), location)
-      .hint("No function matches the given name and argument types. You might need to add explicit type casts.");
+      .hint(
+          "No function matches the given name and argument types. You might need to add explicit type "
+          "casts.");
 }
 
 void refuse_decorations(Analysis& an, const PgQuery__FuncCall* call, std::string_view name, int location) {
   if (call == nullptr) return;
   const auto refuse = [&](std::string_view what, std::string_view kind = "an aggregate function") {
-    throw an.error(sqlstate::kWrongObjectType, cat(what, " specified, but ", name, " is not ", kind), location);
+    throw an.error(sqlstate::kWrongObjectType, cat(what, " specified, but ", name, " is not ", kind),
+                   location);
   };
   if (call->agg_star) refuse(cat(name, "(*)"));
   if (call->agg_distinct) refuse("DISTINCT");
@@ -165,35 +175,64 @@ void check_set_placement(Scope& scope, const PgQuery__Node* seen_before, int loc
     case ExprUse::kValuesSingle:
       scope.has_set_functions = true;
       return;
-    case ExprUse::kFromFunction: return;
-    case ExprUse::kNone: return;
-    default: break;
+    case ExprUse::kFromFunction:
+      return;
+    case ExprUse::kNone:
+      return;
+    default:
+      break;
   }
   std::string place;
   switch (scope.use) {
     case ExprUse::kJoinOn:
-    case ExprUse::kJoinUsing: place = "JOIN conditions"; break;
+    case ExprUse::kJoinUsing:
+      place = "JOIN conditions";
+      break;
     case ExprUse::kWindowPartition:
     case ExprUse::kWindowOrder:
     case ExprUse::kWindowRange:
     case ExprUse::kWindowRows:
-    case ExprUse::kWindowGroups: place = "window definitions"; break;
-    case ExprUse::kCheck: place = "check constraints"; break;
-    case ExprUse::kDefault: place = "DEFAULT expressions"; break;
-    case ExprUse::kIndexExpression: place = "index expressions"; break;
-    case ExprUse::kIndexPredicate: place = "index predicates"; break;
-    case ExprUse::kAlterUsing: place = "transform expressions"; break;
-    case ExprUse::kExecuteParameter: place = "EXECUTE parameters"; break;
-    case ExprUse::kCopyWhere: place = "COPY FROM WHERE conditions"; break;
-    case ExprUse::kGenerated: place = "column generation expressions"; break;
-    case ExprUse::kPartitionKey: place = "partition key expressions"; break;
-    default: place = use_name(scope.use); break;
+    case ExprUse::kWindowGroups:
+      place = "window definitions";
+      break;
+    case ExprUse::kCheck:
+      place = "check constraints";
+      break;
+    case ExprUse::kDefault:
+      place = "DEFAULT expressions";
+      break;
+    case ExprUse::kIndexExpression:
+      place = "index expressions";
+      break;
+    case ExprUse::kIndexPredicate:
+      place = "index predicates";
+      break;
+    case ExprUse::kAlterUsing:
+      place = "transform expressions";
+      break;
+    case ExprUse::kExecuteParameter:
+      place = "EXECUTE parameters";
+      break;
+    case ExprUse::kCopyWhere:
+      place = "COPY FROM WHERE conditions";
+      break;
+    case ExprUse::kGenerated:
+      place = "column generation expressions";
+      break;
+    case ExprUse::kPartitionKey:
+      place = "partition key expressions";
+      break;
+    default:
+      place = use_name(scope.use);
+      break;
   }
-  throw an.error(sqlstate::kFeatureNotSupported, cat("set-returning functions are not allowed in ", place), location);
+  throw an.error(sqlstate::kFeatureNotSupported, cat("set-returning functions are not allowed in ", place),
+                 location);
 }
 
 /// Gathers the arguments that VARIADIC spreads into one array.
-void gather_variadic(Scope& scope, const Candidate& candidate, std::vector<Expr*>& args, Oid array, int location) {
+void gather_variadic(Scope& scope, const Candidate& candidate, std::vector<Expr*>& args, Oid array,
+                     int location) {
   Analysis& an = scope.an;
   const std::size_t fixed = args.size() - static_cast<std::size_t>(candidate.variadic_args);
   std::vector<Expr*> elements(args.begin() + static_cast<long>(fixed), args.end());
@@ -212,7 +251,8 @@ Expr* resolve_function(Scope& scope, raw::NodeList names, std::vector<Expr*> arg
                        std::vector<std::string_view> arg_names, const PgQuery__FuncCall* call, int location) {
   Analysis& an = scope.an;
   if (args.size() > 100) {
-    throw an.error(sqlstate::kTooManyArguments, "cannot pass more than 100 arguments to a function", location);
+    throw an.error(sqlstate::kTooManyArguments, "cannot pass more than 100 arguments to a function",
+                   location);
   }
   std::string_view schema, name;
   split_name(an, names, schema, name, location);
@@ -223,7 +263,8 @@ Expr* resolve_function(Scope& scope, raw::NodeList names, std::vector<Expr*> arg
   std::vector<Candidate> candidates = collect(an, schema, name, args.size(), arg_names, !written_variadic);
   const Candidate* chosen = nullptr;
   for (const Candidate& candidate : candidates) {
-    if (candidate.args.size() >= types.size() && std::equal(types.begin(), types.end(), candidate.args.begin())) {
+    if (candidate.args.size() >= types.size() &&
+        std::equal(types.begin(), types.end(), candidate.args.begin())) {
       chosen = &candidate;
       break;
     }
@@ -235,8 +276,8 @@ Expr* resolve_function(Scope& scope, raw::NodeList names, std::vector<Expr*> arg
   if (chosen == nullptr) {
     if (args.size() == 1 && arg_names.empty() && bare) {
       if (const Oid target = cast_notation(an, names, args[0]); target.value != 0) {
-        return coerce_type(scope, args[0], types[0], target, -1, CoercionContext::kExplicit, CallForm::kExplicitCast,
-                           location);
+        return coerce_type(scope, args[0], types[0], target, -1, CoercionContext::kExplicit,
+                           CallForm::kExplicitCast, location);
       }
     }
     std::vector<const Candidate*> fitting = match_candidates(an, types, candidates);
@@ -257,25 +298,27 @@ Expr* resolve_function(Scope& scope, raw::NodeList names, std::vector<Expr*> arg
 
   const ViewedFunction& function = *chosen->function;
   if (function.kind == 'p') {
-    throw an.error(sqlstate::kWrongObjectType,
-                   cat(function_signature(an, dotted(names), types, arg_names), " is a procedure"), location)
+    throw an
+        .error(sqlstate::kWrongObjectType,
+               cat(function_signature(an, dotted(names), types, arg_names), " is a procedure"), location)
         .hint("To call a procedure, use CALL.");
   }
   if (function.kind == 'f') refuse_decorations(an, call, dotted(names), location);
   if (function.kind == 'w') {
     if (call == nullptr || call->over == nullptr) {
-      throw an.error(sqlstate::kWrongObjectType, cat("window function ", dotted(names), " requires an OVER clause"),
-                     location);
+      throw an.error(sqlstate::kWrongObjectType,
+                     cat("window function ", dotted(names), " requires an OVER clause"), location);
     }
     if (call->agg_within_group) {
-      throw an.error(sqlstate::kWrongObjectType, cat("window function ", dotted(names), " cannot have WITHIN GROUP"),
-                     location);
+      throw an.error(sqlstate::kWrongObjectType,
+                     cat("window function ", dotted(names), " cannot have WITHIN GROUP"), location);
     }
   }
   if (function.kind == 'a' && call != nullptr) {
     if (call->agg_within_group && function.aggregate_kind == 'n') {
       throw an.error(sqlstate::kWrongObjectType,
-                     cat(dotted(names), " is not an ordered-set aggregate, so it cannot have WITHIN GROUP"), location);
+                     cat(dotted(names), " is not an ordered-set aggregate, so it cannot have WITHIN GROUP"),
+                     location);
     }
     if (!call->agg_within_group && function.aggregate_kind != 'n') {
       throw an.error(sqlstate::kWrongObjectType,
@@ -316,7 +359,8 @@ Expr* resolve_function(Scope& scope, raw::NodeList names, std::vector<Expr*> arg
   bool variadic = written_variadic;
   if (!chosen->arg_numbers.empty()) {
     std::vector<Expr*> ordered(args.size());
-    for (std::size_t i = 0; i < args.size(); ++i) ordered[static_cast<std::size_t>(chosen->arg_numbers[i])] = args[i];
+    for (std::size_t i = 0; i < args.size(); ++i)
+      ordered[static_cast<std::size_t>(chosen->arg_numbers[i])] = args[i];
     args = std::move(ordered);
   }
   if (chosen->variadic_args > 0 && function.variadic != kAnyType) {
@@ -325,7 +369,8 @@ Expr* resolve_function(Scope& scope, raw::NodeList names, std::vector<Expr*> arg
     variadic = true;
   } else if (written_variadic && function.variadic == kAnyType && !args.empty()) {
     if (element_type(an, args.back()->type.type).value == 0) {
-      throw an.error(sqlstate::kDatatypeMismatch, "VARIADIC argument must be an array", location_of(args.back()));
+      throw an.error(sqlstate::kDatatypeMismatch, "VARIADIC argument must be an array",
+                     location_of(args.back()));
     }
   }
   Expr* filter = nullptr;
@@ -336,14 +381,16 @@ Expr* resolve_function(Scope& scope, raw::NodeList names, std::vector<Expr*> arg
   if (function.kind == 'a' && (call == nullptr || call->over == nullptr)) {
     if (args.empty() && !(call != nullptr && (call->agg_star || call->agg_within_group))) {
       throw an.error(sqlstate::kWrongObjectType,
-                     cat(dotted(names), "(*) must be used to call a parameterless aggregate function"), location);
+                     cat(dotted(names), "(*) must be used to call a parameterless aggregate function"),
+                     location);
     }
     return finish_aggregate(scope, function, std::move(args), result, call, variadic, filter, location);
   }
   if (function.kind == 'a' || function.kind == 'w') {
     if (args.empty() && function.kind == 'a' && !call->agg_star) {
       throw an.error(sqlstate::kWrongObjectType,
-                     cat(dotted(names), "(*) must be used to call a parameterless aggregate function"), location);
+                     cat(dotted(names), "(*) must be used to call a parameterless aggregate function"),
+                     location);
     }
     return finish_window_function(scope, function, std::move(args), result, call, filter, location);
   }

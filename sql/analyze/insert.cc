@@ -31,7 +31,8 @@ std::vector<InsertColumn> insert_columns(Scope& scope, raw::NodeList list, const
     for (const InsertColumn& other : columns) {
       if (other.attribute != attribute) continue;
       if (!indirection.empty() && !other.indirection.empty()) continue;
-      throw an.error(sqlstate::kDuplicateColumn, cat("column ", quoted(raw::text(res->name)), " specified more than once"),
+      throw an.error(sqlstate::kDuplicateColumn,
+                     cat("column ", quoted(raw::text(res->name)), " specified more than once"),
                      res->location);
     }
     columns.push_back({attribute, indirection, res->location});
@@ -41,7 +42,8 @@ std::vector<InsertColumn> insert_columns(Scope& scope, raw::NodeList list, const
 
 /// Checks the number of values and coerces them to their columns.
 std::vector<Expr*> prepare_row(Scope& scope, std::vector<Expr*> values, std::span<const InsertColumn> columns,
-                               const ViewedRelation& relation, bool columns_written, const raw::Node* source) {
+                               const ViewedRelation& relation, bool columns_written,
+                               const raw::Node* source) {
   Analysis& an = scope.an;
   if (values.size() > columns.size()) {
     throw an.error(sqlstate::kSyntaxError, "INSERT has more expressions than target columns",
@@ -55,7 +57,8 @@ std::vector<Expr*> prepare_row(Scope& scope, std::vector<Expr*> values, std::spa
       const RowExpr* row = expr_if<RowExpr>(values[0]);
       if (row != nullptr && row->args.size() == columns.size()) {
         throw std::move(error).hint(
-            "The insertion source is a row expression containing the same number of columns expected by the INSERT. "
+            "The insertion source is a row expression containing the same number of columns expected by the "
+            "INSERT. "
             "Did you accidentally use extra parentheses?");
       }
     }
@@ -82,7 +85,8 @@ Expr* transform_value(Scope& scope, const raw::Node* node, ExprUse use) {
 std::vector<Expr*> transform_row_values(Scope& scope, raw::NodeList list, ExprUse use) {
   std::vector<Expr*> values;
   for (const raw::Node* node : list) {
-    if (RAW_IS(node, COLUMN_REF) && RAW_IS(node->column_ref->fields[node->column_ref->n_fields - 1], A_STAR)) {
+    if (RAW_IS(node, COLUMN_REF) &&
+        RAW_IS(node->column_ref->fields[node->column_ref->n_fields - 1], A_STAR)) {
       TargetList spread;
       add_star(scope, node->column_ref, spread, use);
       for (const Target& target : spread) values.push_back(target.expr);
@@ -107,7 +111,8 @@ struct InsertWork {
     // a[1] and a[2] of one column build on each other.
     for (Target& target : targets) {
       if (target.attribute != attribute) continue;
-      if (SubscriptExpr* later = expr_if<SubscriptExpr>(value); later != nullptr && later->assign != nullptr) {
+      if (SubscriptExpr* later = expr_if<SubscriptExpr>(value);
+          later != nullptr && later->assign != nullptr) {
         later->container = target.expr;
         target.expr = later;
       }
@@ -135,7 +140,8 @@ struct InsertWork {
     for (const raw::Node* list : lists) {
       std::vector<Expr*> row = transform_row_values(scope, raw::items_of(list), ExprUse::kValues);
       if (!rows.empty() && row.size() != rows[0].size()) {
-        throw an.error(sqlstate::kSyntaxError, "VALUES lists must all be the same length", raw::location(list));
+        throw an.error(sqlstate::kSyntaxError, "VALUES lists must all be the same length",
+                       raw::location(list));
       }
       row = prepare_row(scope, std::move(row), columns, relation, columns_written, list);
       for (std::size_t i = 0; i < row.size(); ++i) {
@@ -213,9 +219,10 @@ struct InsertWork {
       if (target.hidden) continue;
       if (target.expr->type.type == kUnknownType && column < columns.size() &&
           (target.expr->kind == ExprKind::kConst || target.expr->kind == ExprKind::kParam)) {
-        target.expr = prepare_assignment(scope, target.expr, relation, columns[column].attribute,
-                                         columns[column].indirection.empty() ? raw::NodeList{} : columns[column].indirection,
-                                         columns[column].location, ExprUse::kInsertTarget, nullptr);
+        target.expr = prepare_assignment(
+            scope, target.expr, relation, columns[column].attribute,
+            columns[column].indirection.empty() ? raw::NodeList{} : columns[column].indirection,
+            columns[column].location, ExprUse::kInsertTarget, nullptr);
       } else if (target.expr->type.type == kUnknownType) {
         target.expr = coerce_type(scope, target.expr, kUnknownType, kTextType, -1, CoercionContext::kImplicit,
                                   CallForm::kImplicitCast, -1);
@@ -290,16 +297,12 @@ Query* analyze_insert(Scope& scope, const PgQuery__InsertStmt* insert) {
   const bool updates = insert->on_conflict_clause != nullptr &&
                        insert->on_conflict_clause->action == PG_QUERY__ON_CONFLICT_ACTION__ONCONFLICT_UPDATE;
   query->result_range_index = add_result_relation(scope, insert->relation, 3, updates ? 1 | 4 : 1, false);
-  const ViewedRelation& relation = *an.catalog.relation(scope.range_table[query->result_range_index].relation);
+  const ViewedRelation& relation =
+      *an.catalog.relation(scope.range_table[query->result_range_index].relation);
 
-  InsertWork work{scope,
-                  *query,
-                  relation,
-                  insert_columns(scope, RAW_LIST(insert, cols), relation),
-                  insert->n_cols > 0,
-                  {},
-                  {},
-                  false};
+  InsertWork work{
+      scope, *query, relation, insert_columns(scope, RAW_LIST(insert, cols), relation), insert->n_cols > 0,
+      {},    {},     false};
   if (RAW_IS(insert->select_stmt, SELECT_STMT)) {
     const PgQuery__SelectStmt* select = insert->select_stmt->select_stmt;
     const bool plain_values = select->n_values_lists > 0 && select->n_sort_clause == 0 &&

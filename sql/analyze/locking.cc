@@ -7,21 +7,31 @@ namespace pinwheel::sql {
 
 LockStrength lock_strength(int grammar_value) {
   switch (grammar_value) {
-    case PG_QUERY__LOCK_CLAUSE_STRENGTH__LCS_FORKEYSHARE: return LockStrength::kKeyShare;
-    case PG_QUERY__LOCK_CLAUSE_STRENGTH__LCS_FORSHARE: return LockStrength::kShare;
-    case PG_QUERY__LOCK_CLAUSE_STRENGTH__LCS_FORNOKEYUPDATE: return LockStrength::kNoKeyUpdate;
-    case PG_QUERY__LOCK_CLAUSE_STRENGTH__LCS_FORUPDATE: return LockStrength::kUpdate;
-    default: return LockStrength::kNone;
+    case PG_QUERY__LOCK_CLAUSE_STRENGTH__LCS_FORKEYSHARE:
+      return LockStrength::kKeyShare;
+    case PG_QUERY__LOCK_CLAUSE_STRENGTH__LCS_FORSHARE:
+      return LockStrength::kShare;
+    case PG_QUERY__LOCK_CLAUSE_STRENGTH__LCS_FORNOKEYUPDATE:
+      return LockStrength::kNoKeyUpdate;
+    case PG_QUERY__LOCK_CLAUSE_STRENGTH__LCS_FORUPDATE:
+      return LockStrength::kUpdate;
+    default:
+      return LockStrength::kNone;
   }
 }
 
 std::string_view lock_name(LockStrength strength) {
   switch (strength) {
-    case LockStrength::kKeyShare: return "FOR KEY SHARE";
-    case LockStrength::kShare: return "FOR SHARE";
-    case LockStrength::kNoKeyUpdate: return "FOR NO KEY UPDATE";
-    case LockStrength::kUpdate: return "FOR UPDATE";
-    case LockStrength::kNone: return "FOR some";
+    case LockStrength::kKeyShare:
+      return "FOR KEY SHARE";
+    case LockStrength::kShare:
+      return "FOR SHARE";
+    case LockStrength::kNoKeyUpdate:
+      return "FOR NO KEY UPDATE";
+    case LockStrength::kUpdate:
+      return "FOR UPDATE";
+    case LockStrength::kNone:
+      return "FOR some";
   }
   return "";
 }
@@ -43,9 +53,12 @@ namespace {
 
 LockWait lock_wait(int grammar_value) {
   switch (grammar_value) {
-    case PG_QUERY__LOCK_WAIT_POLICY__LockWaitSkip: return LockWait::kSkipLocked;
-    case PG_QUERY__LOCK_WAIT_POLICY__LockWaitError: return LockWait::kNoWait;
-    default: return LockWait::kBlock;
+    case PG_QUERY__LOCK_WAIT_POLICY__LockWaitSkip:
+      return LockWait::kSkipLocked;
+    case PG_QUERY__LOCK_WAIT_POLICY__LockWaitError:
+      return LockWait::kNoWait;
+    default:
+      return LockWait::kBlock;
   }
 }
 
@@ -66,7 +79,8 @@ void lock_entry(Scope& scope, Query& query, std::size_t index, LockStrength stre
 void lock_all(Scope& scope, Query& query, LockStrength strength, LockWait wait, std::vector<RowMark>& marks) {
   for (std::size_t i = 0; i < query.range_table.size(); ++i) {
     const RangeKind kind = query.range_table[i].kind;
-    if (kind == RangeKind::kRelation || kind == RangeKind::kSubquery) lock_entry(scope, query, i, strength, wait, marks);
+    if (kind == RangeKind::kRelation || kind == RangeKind::kSubquery)
+      lock_entry(scope, query, i, strength, wait, marks);
   }
 }
 
@@ -106,8 +120,8 @@ void transform_locking(Scope& scope, Query& query, raw::NodeList clauses) {
     for (const raw::Node* rel : RAW_LIST(clause, locked_rels)) {
       const PgQuery__RangeVar* name = rel->range_var;
       if (!raw::text(name->schemaname).empty() || !raw::text(name->catalogname).empty()) {
-        throw an.error(sqlstate::kSyntaxError, cat(lock_name(strength), " must specify unqualified relation names"),
-                       name->location);
+        throw an.error(sqlstate::kSyntaxError,
+                       cat(lock_name(strength), " must specify unqualified relation names"), name->location);
       }
       bool found = false;
       for (std::size_t i = 0; i < query.range_table.size() && !found; ++i) {
@@ -118,16 +132,27 @@ void transform_locking(Scope& scope, Query& query, raw::NodeList clauses) {
         std::string_view wrong;
         switch (entry.kind) {
           case RangeKind::kRelation:
-          case RangeKind::kSubquery: break;
-          case RangeKind::kJoin: wrong = "a join"; break;
-          case RangeKind::kFunction: wrong = "a function"; break;
-          case RangeKind::kValues: wrong = "VALUES"; break;
-          case RangeKind::kCte: wrong = "a WITH query"; break;
-          case RangeKind::kResult: wrong = "this relation"; break;
+          case RangeKind::kSubquery:
+            break;
+          case RangeKind::kJoin:
+            wrong = "a join";
+            break;
+          case RangeKind::kFunction:
+            wrong = "a function";
+            break;
+          case RangeKind::kValues:
+            wrong = "VALUES";
+            break;
+          case RangeKind::kCte:
+            wrong = "a WITH query";
+            break;
+          case RangeKind::kResult:
+            wrong = "this relation";
+            break;
         }
         if (!wrong.empty()) {
-          throw an.error(sqlstate::kFeatureNotSupported, cat(lock_name(strength), " cannot be applied to ", wrong),
-                         name->location);
+          throw an.error(sqlstate::kFeatureNotSupported,
+                         cat(lock_name(strength), " cannot be applied to ", wrong), name->location);
         }
         lock_entry(scope, query, i, strength, wait, marks);
       }

@@ -14,7 +14,7 @@ struct SystemColumn {
   Oid type;
 };
 constexpr SystemColumn kSystemColumns[] = {
-    {"ctid", -1, kTidType}, {"xmin", -2, kXidType},  {"cmin", -3, kCidType},
+    {"ctid", -1, kTidType}, {"xmin", -2, kXidType}, {"cmin", -3, kCidType},
     {"xmax", -4, kXidType}, {"cmax", -5, kCidType}, {"tableoid", -6, kOidType},
 };
 
@@ -52,24 +52,28 @@ Expr* make_column(Scope& scope, const NamespaceItem& item, const NamespaceColumn
   node->levels_up = levels_up;
   node->type = column.type;
   node->location = location;
-  if (item.range_index >= 0 && item.range_index != column.range_index && level->range_table[item.range_index].has_alias) {
+  if (item.range_index >= 0 && item.range_index != column.range_index &&
+      level->range_table[item.range_index].has_alias) {
     node->named_range_index = item.range_index;
     node->named_attribute = number;
   }
   return node;
 }
 
-Expr* column_of_item(Scope& scope, const NamespaceItem& item, int levels_up, std::string_view name, int location) {
+Expr* column_of_item(Scope& scope, const NamespaceItem& item, int levels_up, std::string_view name,
+                     int location) {
   int found = -1;
   for (std::size_t i = 0; i < item.columns.size(); ++i) {
     if (item.columns[i].name.empty() || item.columns[i].star_hidden || item.columns[i].name != name) continue;
     if (found >= 0) {
-      throw scope.an.error(sqlstate::kAmbiguousColumn, cat("column reference ", quoted(name), " is ambiguous"), location);
+      throw scope.an.error(sqlstate::kAmbiguousColumn,
+                           cat("column reference ", quoted(name), " is ambiguous"), location);
     }
     found = static_cast<int>(i);
   }
   if (found >= 0) {
-    return make_column(scope, item, item.columns[found], static_cast<std::int16_t>(found + 1), levels_up, location);
+    return make_column(scope, item, item.columns[found], static_cast<std::int16_t>(found + 1), levels_up,
+                       location);
   }
   Scope* level = &scope;
   for (int i = 0; i < levels_up; ++i) level = level->parent;
@@ -103,7 +107,8 @@ Expr* make_whole_row(Scope& scope, const NamespaceItem& item, int levels_up, int
     std::vector<std::string_view> names;
     for (std::size_t i = 0; i < item.columns.size(); ++i) {
       if (item.columns[i].name.empty()) continue;
-      args.push_back(make_column(scope, item, item.columns[i], static_cast<std::int16_t>(i + 1), levels_up, location));
+      args.push_back(
+          make_column(scope, item, item.columns[i], static_cast<std::int16_t>(i + 1), levels_up, location));
       names.push_back(item.columns[i].name);
     }
     RowExpr* row = an.arena.make<RowExpr>();
@@ -127,7 +132,8 @@ Expr* make_whole_row(Scope& scope, const NamespaceItem& item, int levels_up, int
   node->type = {kRecordType, -1, {}};
   if (entry.kind == RangeKind::kRelation || entry.view.value != 0) {
     const Oid relation = entry.view.value != 0 ? entry.view : entry.relation;
-    if (const ViewedRelation* info = an.catalog.relation(relation); info != nullptr && info->row_type.value != 0) {
+    if (const ViewedRelation* info = an.catalog.relation(relation);
+        info != nullptr && info->row_type.value != 0) {
       node->type.type = info->row_type;
     }
   } else if (entry.kind == RangeKind::kFunction && entry.functions.size() == 1 && !entry.with_ordinality &&
@@ -149,11 +155,13 @@ Expr* find_column_by_name(Scope& scope, std::string_view name, int location) {
       if (column == nullptr) continue;
       // System columns are only named through their table when several could give them.
       if (found != nullptr) {
-        throw an.error(sqlstate::kAmbiguousColumn, cat("column reference ", quoted(name), " is ambiguous"), location);
+        throw an.error(sqlstate::kAmbiguousColumn, cat("column reference ", quoted(name), " is ambiguous"),
+                       location);
       }
       if (item.lateral_only && !item.lateral_ok) {
-        throw an.error(sqlstate::kInvalidColumnReference,
-                       cat("invalid reference to FROM-clause entry for table ", quoted(item.name)), location)
+        throw an
+            .error(sqlstate::kInvalidColumnReference,
+                   cat("invalid reference to FROM-clause entry for table ", quoted(item.name)), location)
             .detail("The combining JOIN type must be INNER or LEFT for a LATERAL reference.");
       }
       found = column;
@@ -188,8 +196,9 @@ const NamespaceItem* find_item(Scope& scope, std::string_view schema, std::strin
                        location);
       }
       if (item.lateral_only && !item.lateral_ok) {
-        throw an.error(sqlstate::kInvalidColumnReference,
-                       cat("invalid reference to FROM-clause entry for table ", quoted(item.name)), location)
+        throw an
+            .error(sqlstate::kInvalidColumnReference,
+                   cat("invalid reference to FROM-clause entry for table ", quoted(item.name)), location)
             .detail("The combining JOIN type must be INNER or LEFT for a LATERAL reference.");
       }
       found = &item;
@@ -212,7 +221,8 @@ void throw_missing_item(Scope& scope, std::string_view schema, std::string_view 
     if (hidden != nullptr) break;
     for (const RangeEntry& entry : level->range_table) {
       if (entry.kind != RangeKind::kRelation && entry.view.value == 0) continue;
-      const ViewedRelation* relation = an.catalog.relation(entry.view.value != 0 ? entry.view : entry.relation);
+      const ViewedRelation* relation =
+          an.catalog.relation(entry.view.value != 0 ? entry.view : entry.relation);
       if (relation == nullptr || relation->name != name) continue;
       if (!schema.empty() && relation->schema_name != schema) continue;
       hidden = &entry;
@@ -220,18 +230,21 @@ void throw_missing_item(Scope& scope, std::string_view schema, std::string_view 
     }
   }
   if (hidden != nullptr && real_name_only && hidden->alias != name) {
-    throw an.error(sqlstate::kUndefinedTable, cat("invalid reference to FROM-clause entry for table ", quoted(name)),
-                   location)
+    throw an
+        .error(sqlstate::kUndefinedTable,
+               cat("invalid reference to FROM-clause entry for table ", quoted(name)), location)
         .hint(cat("Perhaps you meant to reference the table alias ", quoted(hidden->alias), "."));
   }
   if (hidden != nullptr) {
-    throw an.error(sqlstate::kUndefinedTable, cat("invalid reference to FROM-clause entry for table ", quoted(name)),
-                   location)
+    throw an
+        .error(sqlstate::kUndefinedTable,
+               cat("invalid reference to FROM-clause entry for table ", quoted(name)), location)
         .hint(cat("There is an entry for table ", quoted(hidden->alias),
                   ", but it cannot be referenced from this part of the query."));
   }
   const std::string full = schema.empty() ? std::string{name} : cat(schema, ".", name);
-  throw an.error(sqlstate::kUndefinedTable, cat("missing FROM-clause entry for table ", quoted(full)), location);
+  throw an.error(sqlstate::kUndefinedTable, cat("missing FROM-clause entry for table ", quoted(full)),
+                 location);
 }
 
 namespace {
@@ -299,7 +312,8 @@ void throw_missing_column(Scope& scope, std::string_view table, std::string_view
                               : edit_distance(table, entry.alias, Suggestions::kFarthest + 1);
       for (const ColumnDefinition& candidate : entry.columns) {
         if (candidate.name.empty()) continue;
-        if (candidate.name == column && penalty == 0 && best.exact_table.empty()) best.exact_table = entry.alias;
+        if (candidate.name == column && penalty == 0 && best.exact_table.empty())
+          best.exact_table = entry.alias;
         best.consider(entry.alias, column, candidate.name, penalty);
       }
     }
@@ -309,7 +323,8 @@ void throw_missing_column(Scope& scope, std::string_view table, std::string_view
                                           : cat("column ", table, ".", column, " does not exist"),
                             location);
   if (!best.exact_table.empty()) {
-    throw std::move(error).hint(cat("There is a column named ", quoted(column), " in table ", quoted(best.exact_table),
+    throw std::move(error).hint(cat("There is a column named ", quoted(column), " in table ",
+                                    quoted(best.exact_table),
                                     ", but it cannot be referenced from this part of the query."));
   }
   if (best.count == 1) {

@@ -23,20 +23,23 @@ Inference read_inference(Scope& scope, const PgQuery__InferClause* infer, const 
   for (const raw::Node* node : RAW_LIST(infer, index_elems)) {
     const PgQuery__IndexElem* element = node->index_elem;
     if (element->ordering != PG_QUERY__SORT_BY_DIR__SORTBY_DEFAULT) {
-      throw an.error(sqlstate::kInvalidColumnReference, "ASC/DESC is not allowed in ON CONFLICT clause", infer->location);
+      throw an.error(sqlstate::kInvalidColumnReference, "ASC/DESC is not allowed in ON CONFLICT clause",
+                     infer->location);
     }
     if (element->nulls_ordering != PG_QUERY__SORT_BY_NULLS__SORTBY_NULLS_DEFAULT) {
-      throw an.error(sqlstate::kInvalidColumnReference, "NULLS FIRST/LAST is not allowed in ON CONFLICT clause",
-                     infer->location);
+      throw an.error(sqlstate::kInvalidColumnReference,
+                     "NULLS FIRST/LAST is not allowed in ON CONFLICT clause", infer->location);
     }
     if (element->expr == nullptr) {
       const std::string_view name = raw::text(element->name);
       std::int16_t attribute = 0;
       for (std::size_t i = 0; i < relation.columns.size(); ++i) {
-        if (!relation.columns[i].dropped && relation.columns[i].name == name) attribute = static_cast<std::int16_t>(i + 1);
+        if (!relation.columns[i].dropped && relation.columns[i].name == name)
+          attribute = static_cast<std::int16_t>(i + 1);
       }
       if (attribute == 0) {
-        throw an.error(sqlstate::kUndefinedColumn, cat("column ", quoted(name), " does not exist"), infer->location);
+        throw an.error(sqlstate::kUndefinedColumn, cat("column ", quoted(name), " does not exist"),
+                       infer->location);
       }
       if (std::find(wanted.columns.begin(), wanted.columns.end(), attribute) == wanted.columns.end()) {
         wanted.columns.push_back(attribute);
@@ -77,7 +80,8 @@ void split_and(Expr* expr, std::vector<Expr*>& parts) {
   }
 }
 
-bool matches(Analysis& an, const ViewedRelation& relation, const ViewedIndex& index, const Inference& wanted) {
+bool matches(Analysis& an, const ViewedRelation& relation, const ViewedIndex& index,
+             const Inference& wanted) {
   if (!index.unique || !index.immediate || !covers(index.keys, wanted.columns)) return false;
   if (index.expressions.size() != wanted.expressions.size()) return false;
   const AnalyzeContext context{an.arena, an.catalog, an.eval};
@@ -101,18 +105,21 @@ bool matches(Analysis& an, const ViewedRelation& relation, const ViewedIndex& in
   return true;
 }
 
-std::vector<Oid> find_arbiters(Scope& scope, const PgQuery__InferClause* infer, const ViewedRelation& relation) {
+std::vector<Oid> find_arbiters(Scope& scope, const PgQuery__InferClause* infer,
+                               const ViewedRelation& relation) {
   Analysis& an = scope.an;
   if (!raw::text(infer->conname).empty()) {
     const Oid index = an.catalog.find_constraint_index(relation.oid, raw::text(infer->conname));
     if (index.value == 0) {
-      throw an.error(sqlstate::kUndefinedObject, cat("constraint ", quoted(raw::text(infer->conname)), " for table ",
-                                                     quoted(relation.name), " does not exist"));
+      throw an.error(sqlstate::kUndefinedObject,
+                     cat("constraint ", quoted(raw::text(infer->conname)), " for table ",
+                         quoted(relation.name), " does not exist"));
     }
     for (const ViewedIndex& candidate : relation.indexes) {
       if (candidate.oid != index || candidate.immediate) continue;
-      throw an.error(sqlstate::kObjectNotInPrerequisiteState,
-                     "ON CONFLICT does not support deferrable unique constraints/exclusion constraints as arbiters");
+      throw an.error(
+          sqlstate::kObjectNotInPrerequisiteState,
+          "ON CONFLICT does not support deferrable unique constraints/exclusion constraints as arbiters");
     }
     return {index};
   }
@@ -130,14 +137,16 @@ std::vector<Oid> find_arbiters(Scope& scope, const PgQuery__InferClause* infer, 
 
 }  // namespace
 
-OnConflict transform_on_conflict(Scope& scope, const PgQuery__OnConflictClause* clause, const ViewedRelation& relation) {
+OnConflict transform_on_conflict(Scope& scope, const PgQuery__OnConflictClause* clause,
+                                 const ViewedRelation& relation) {
   Analysis& an = scope.an;
   OnConflict result;
   const bool updates = clause->action == PG_QUERY__ON_CONFLICT_ACTION__ONCONFLICT_UPDATE;
   result.action = updates ? ConflictAction::kUpdate : ConflictAction::kNothing;
   if (updates && clause->infer == nullptr) {
-    throw an.error(sqlstate::kSyntaxError, "ON CONFLICT DO UPDATE requires inference specification or constraint name",
-                   clause->location)
+    throw an
+        .error(sqlstate::kSyntaxError,
+               "ON CONFLICT DO UPDATE requires inference specification or constraint name", clause->location)
         .hint("For example, ON CONFLICT (column_name).");
   }
   if (relation.oid < kFirstNormalOid) {
@@ -158,7 +167,8 @@ OnConflict transform_on_conflict(Scope& scope, const PgQuery__OnConflictClause* 
   excluded.relation = {};
   result.excluded_range_index = excluded.range_index;
   scope.names.push_back(excluded);
-  const std::vector<Target> assignments = transform_update_targets(scope, RAW_LIST(clause, target_list), relation);
+  const std::vector<Target> assignments =
+      transform_update_targets(scope, RAW_LIST(clause, target_list), relation);
   result.assignments = to_span(an.arena, assignments);
   result.where = transform_where(scope, clause->where_clause, ExprUse::kWhere, "WHERE");
   scope.range_table[result.excluded_range_index].required_privileges = 0;

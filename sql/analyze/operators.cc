@@ -12,8 +12,8 @@ std::string operator_signature(Analysis& an, std::string_view name, Oid left, Oi
   return cat(out, name, " ", type_text(an, right));
 }
 
-const ViewedOperator* find_operator(Analysis& an, std::string_view schema, std::string_view name, Oid left, Oid right,
-                                    bool missing_ok, int location) {
+const ViewedOperator* find_operator(Analysis& an, std::string_view schema, std::string_view name, Oid left,
+                                    Oid right, bool missing_ok, int location) {
   const std::span<const ViewedOperator* const> all = an.catalog.find_operators(schema, name);
   const bool prefix = left.value == 0;
   const auto exact = [&](Oid l, Oid r) -> const ViewedOperator* {
@@ -65,14 +65,18 @@ const ViewedOperator* find_operator(Analysis& an, std::string_view schema, std::
   if (missing_ok) return nullptr;
   const std::string qualified = schema.empty() ? std::string{name} : cat(schema, ".", name);
   if (ambiguous) {
-    throw an.error(sqlstate::kAmbiguousFunction,
-                   cat("operator is not unique: ", operator_signature(an, qualified, left, right)), location)
+    throw an
+        .error(sqlstate::kAmbiguousFunction,
+               cat("operator is not unique: ", operator_signature(an, qualified, left, right)), location)
         .hint("Could not choose a best candidate operator. You might need to add explicit type casts.");
   }
-  throw an.error(sqlstate::kUndefinedFunction,
-                 cat("operator does not exist: ", operator_signature(an, qualified, left, right)), location)
-      .hint(prefix ? "No operator matches the given name and argument type. You might need to add an explicit type cast."
-                   : "No operator matches the given name and argument types. You might need to add explicit type casts.");
+  throw an
+      .error(sqlstate::kUndefinedFunction,
+             cat("operator does not exist: ", operator_signature(an, qualified, left, right)), location)
+      .hint(prefix ? "No operator matches the given name and argument type. You might need to add an "
+                     "explicit type cast."
+                   : "No operator matches the given name and argument types. You might need to add explicit "
+                     "type casts.");
 }
 
 const ViewedOperator* find_operator(Analysis& an, raw::NodeList name, Oid left, Oid right, bool missing_ok,
@@ -136,13 +140,15 @@ Expr* build_scalar_array(Scope& scope, std::string_view schema, std::string_view
   std::vector<Oid> declared{op->left, op->right};
   const Oid result = resolve_polymorphic(scope, actual, declared, op->result);
   if (result != kBoolType) {
-    throw an.error(sqlstate::kWrongObjectType, "op ANY/ALL (array) requires operator to yield boolean", location);
+    throw an.error(sqlstate::kWrongObjectType, "op ANY/ALL (array) requires operator to yield boolean",
+                   location);
   }
   if (an.catalog.function(op->function) != nullptr && an.catalog.function(op->function)->returns_set) {
-    throw an.error(sqlstate::kWrongObjectType, "op ANY/ALL (array) requires operator not to return a set", location);
+    throw an.error(sqlstate::kWrongObjectType, "op ANY/ALL (array) requires operator not to return a set",
+                   location);
   }
-  const Oid wanted_array = is_polymorphic(op->right) && array_oid != kUnknownType ? array_oid
-                                                                                  : array_type(an, declared[1]);
+  const Oid wanted_array =
+      is_polymorphic(op->right) && array_oid != kUnknownType ? array_oid : array_type(an, declared[1]);
   if (wanted_array.value == 0) {
     throw an.error(sqlstate::kUndefinedObject,
                    cat("could not find array type for data type ", type_text(an, declared[1])), location);
@@ -165,12 +171,14 @@ Expr* build_scalar_array(Scope& scope, std::string_view schema, std::string_view
 Expr* make_operator(Scope& scope, raw::NodeList name, Expr* left, Expr* right, int location) {
   std::string_view schema, last;
   split_name(scope.an, name, schema, last, location);
-  const ViewedOperator* op = find_operator(scope.an, schema, last, expr_type_or_none(left), right->type.type, false, location);
+  const ViewedOperator* op =
+      find_operator(scope.an, schema, last, expr_type_or_none(left), right->type.type, false, location);
   return build(scope, op, left, right, location);
 }
 
 Expr* make_operator(Scope& scope, std::string_view name, Expr* left, Expr* right, int location) {
-  const ViewedOperator* op = find_operator(scope.an, {}, name, expr_type_or_none(left), right->type.type, false, location);
+  const ViewedOperator* op =
+      find_operator(scope.an, {}, name, expr_type_or_none(left), right->type.type, false, location);
   return build(scope, op, left, right, location);
 }
 
@@ -180,15 +188,17 @@ Expr* make_scalar_array(Scope& scope, raw::NodeList name, bool any, Expr* left, 
   return build_scalar_array(scope, schema, last, any, left, array, location);
 }
 
-Expr* make_scalar_array(Scope& scope, std::string_view name, bool any, Expr* left, Expr* array, int location) {
+Expr* make_scalar_array(Scope& scope, std::string_view name, bool any, Expr* left, Expr* array,
+                        int location) {
   return build_scalar_array(scope, {}, name, any, left, array, location);
 }
 
 SortOperators require_sort_operators(Analysis& an, Oid type, bool need_less, bool need_equal, int location) {
   const SortOperators operators = an.catalog.sort_operators(base_type(an, type));
   if (need_less && operators.less.value == 0) {
-    throw an.error(sqlstate::kUndefinedFunction,
-                   cat("could not identify an ordering operator for type ", type_text(an, type)), location)
+    throw an
+        .error(sqlstate::kUndefinedFunction,
+               cat("could not identify an ordering operator for type ", type_text(an, type)), location)
         .hint("Use an explicit ordering operator or modify the query.");
   }
   if (need_equal && operators.equal.value == 0) {

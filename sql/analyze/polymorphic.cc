@@ -1,8 +1,8 @@
 #include "sql/analyze/coercion.h"
 #include "sql/analyze/types.h"
 
-/// Polymorphic signatures: anyelement and its kin must all stand for one type, anycompatible and its kin for one common
-/// type that all can be cast to.
+/// Polymorphic signatures: anyelement and its kin must all stand for one type, anycompatible and its kin for
+/// one common type that all can be cast to.
 namespace pinwheel::sql {
 
 namespace {
@@ -77,7 +77,8 @@ bool deduce(Analysis& an, std::span<const Oid> actual, std::span<const Oid> decl
       have = base_type(an, have);
       const Oid element = element_type(an, have);
       if (element.value == 0) {
-        d.problem = cat("argument declared anycompatiblearray is not an array but type ", type_text(an, have));
+        d.problem =
+            cat("argument declared anycompatiblearray is not an array but type ", type_text(an, have));
         return false;
       }
       d.compatible.push_back(element);
@@ -152,7 +153,8 @@ Oid resolve_polymorphic(Scope& scope, std::span<const Oid> actual, std::span<Oid
       d.element = kAnyElementType;
       d.array = kAnyArrayType;
     } else {
-      throw SqlError{sqlstate::kDatatypeMismatch, "could not determine polymorphic type because input has type unknown"};
+      throw SqlError{sqlstate::kDatatypeMismatch,
+                     "could not determine polymorphic type because input has type unknown"};
     }
   }
   if ((d.need_common || is_compatible_family(result)) && d.common.value == 0) d.common = kTextType;

@@ -21,15 +21,21 @@ namespace pinwheel::sql {
 
 /// What one statement's analysis shares over all its query levels.
 struct Analysis {
+  Analysis(Arena& a, AnalyzerCatalog& c, EvalContext& e, std::string_view t,
+           ParameterMode m = ParameterMode::kNone)
+      : arena{a}, catalog{c}, eval{e}, text{t}, mode{m} {}
+
   Arena& arena;
   AnalyzerCatalog& catalog;
   EvalContext& eval;
   std::string_view text;  ///< what positions count in
   ParameterMode mode = ParameterMode::kNone;
-  std::vector<Oid> parameters;           ///< 0 = not known yet
+  std::vector<Oid> parameters;  ///< 0 = not known yet
   std::vector<ParamExpr*> parameter_uses;
-  Oid check_as_user;                     ///< owner of the view being expanded, 0 outside views
+  Oid check_as_user;  ///< owner of the view being expanded, 0 outside views
   int view_depth = 0;
+  std::string_view statement_text;  ///< the statement's own part of `text`
+  int statement_offset = 0;
 
   /// An error that points at byte `location` of the text (-1: nowhere).
   SqlError error(SqlState state, std::string message, int location = -1) const {
@@ -39,15 +45,46 @@ struct Analysis {
 
 /// Where in a query an expression stands: decides what it may hold and how errors call the place.
 enum class ExprUse : std::uint8_t {
-  kNone, kJoinOn, kJoinUsing, kFromSubselect, kFromFunction, kWhere, kHaving, kFilter, kWindowPartition, kWindowOrder,
-  kWindowRange, kWindowRows, kWindowGroups, kSelectTarget, kInsertTarget, kUpdateSource, kUpdateTarget, kGroupBy,
-  kOrderBy, kDistinctOn, kLimit, kOffset, kReturning, kValues, kValuesSingle, kCheck, kDefault, kIndexExpression,
-  kIndexPredicate, kAlterUsing, kExecuteParameter, kCopyWhere, kGenerated, kPartitionKey
+  kNone,
+  kJoinOn,
+  kJoinUsing,
+  kFromSubselect,
+  kFromFunction,
+  kWhere,
+  kHaving,
+  kFilter,
+  kWindowPartition,
+  kWindowOrder,
+  kWindowRange,
+  kWindowRows,
+  kWindowGroups,
+  kSelectTarget,
+  kInsertTarget,
+  kUpdateSource,
+  kUpdateTarget,
+  kGroupBy,
+  kOrderBy,
+  kDistinctOn,
+  kLimit,
+  kOffset,
+  kReturning,
+  kValues,
+  kValuesSingle,
+  kCheck,
+  kDefault,
+  kIndexExpression,
+  kIndexPredicate,
+  kAlterUsing,
+  kExecuteParameter,
+  kCopyWhere,
+  kGenerated,
+  kPartitionKey
 };
 /// "WHERE", "JOIN/ON"...
 std::string_view use_name(ExprUse use);
 
-/// A column as the names of one FROM item give it. It resolves to a column of a table, or of a join when it merges two.
+/// A column as the names of one FROM item give it. It resolves to a column of a table, or of a join when it
+/// merges two.
 struct NamespaceColumn {
   std::string_view name;  ///< "" = dropped: counts, but cannot be named
   ExprType type;
@@ -82,15 +119,15 @@ struct Scope {
   Scope* parent;
   std::deque<RangeEntry> range_table;
   std::vector<NamespaceItem> names;
-  std::deque<CommonTable> ctes;            ///< of this level's WITH, as far as they are visible
+  std::deque<CommonTable> ctes;  ///< of this level's WITH, as far as they are visible
   std::vector<const PgQuery__CommonTableExpr*> later_ctes;  ///< declared after the one in work, for a hint
   std::vector<const PgQuery__WindowDef*> window_definitions;
   ExprUse use = ExprUse::kNone;
   const PgQuery__Node* last_set_function = nullptr;
   Expr* last_set_expr = nullptr;
   bool lateral_active = false;
-  bool resolve_unknowns = true;   ///< untyped literals in the target list become text
-  bool in_default_list = false;   ///< DEFAULT may stand as a value
+  bool resolve_unknowns = true;  ///< untyped literals in the target list become text
+  bool in_default_list = false;  ///< DEFAULT may stand as a value
   int result_range_index = -1;
   bool is_insert = false;
   const PgQuery__RangeVar* result_relation = nullptr;
@@ -133,10 +170,8 @@ namespace detail {
 inline void append(std::string& out, std::string_view part) { out += part; }
 inline void append(std::string& out, char part) { out += part; }
 template <class Number>
-  requires std::is_integral_v<Number>
-void append(std::string& out, Number part) {
-  out += std::to_string(part);
-}
+requires std::is_integral_v<Number>
+void append(std::string& out, Number part) { out += std::to_string(part); }
 }  // namespace detail
 
 /// The parts (text and integers) one after the other.

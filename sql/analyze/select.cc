@@ -2,6 +2,7 @@
 #include "sql/analyze/expressions.h"
 #include "sql/analyze/statements.h"
 #include "sql/analyze/types.h"
+#include "sql/analyze/utility_parts.h"
 
 namespace pinwheel::sql {
 
@@ -44,9 +45,11 @@ Query* analyze_select(Scope& scope, const PgQuery__SelectStmt* select) {
     throw an.error(sqlstate::kSyntaxError, "SELECT ... INTO is not allowed here",
                    select->into_clause->rel->location);
   }
-  const std::vector<const PgQuery__LockingClause*> locking = locking_clauses(RAW_LIST(select, locking_clause));
+  const std::vector<const PgQuery__LockingClause*> locking =
+      locking_clauses(RAW_LIST(select, locking_clause));
   scope.locking = locking;
-  for (const raw::Node* node : RAW_LIST(select, window_clause)) scope.window_definitions.push_back(node->window_def);
+  for (const raw::Node* node : RAW_LIST(select, window_clause))
+    scope.window_definitions.push_back(node->window_def);
 
   FromResult from;
   transform_from(scope, RAW_LIST(select, from_clause), from);
@@ -55,7 +58,8 @@ Query* analyze_select(Scope& scope, const PgQuery__SelectStmt* select) {
   query->having = transform_where(scope, select->having_clause, ExprUse::kHaving, "HAVING");
   std::vector<SortClause> order =
       transform_sort(scope, RAW_LIST(select, sort_clause), targets, ExprUse::kOrderBy, false);
-  const std::vector<SortClause> group = transform_group(scope, RAW_LIST(select, group_clause), targets, order);
+  const std::vector<SortClause> group =
+      transform_group(scope, RAW_LIST(select, group_clause), targets, order);
   query->has_group_by = select->n_group_clause > 0;
   const raw::NodeList distinct = RAW_LIST(select, distinct_clause);
   std::vector<SortClause> distinct_keys;
@@ -69,7 +73,8 @@ Query* analyze_select(Scope& scope, const PgQuery__SelectStmt* select) {
   }
   query->offset = transform_limit(scope, select->limit_offset, ExprUse::kOffset, "OFFSET");
   query->limit_with_ties = select->limit_option == PG_QUERY__LIMIT_OPTION__LIMIT_OPTION_WITH_TIES;
-  query->limit = transform_limit(scope, select->limit_count, ExprUse::kLimit, "LIMIT", query->limit_with_ties);
+  query->limit =
+      transform_limit(scope, select->limit_count, ExprUse::kLimit, "LIMIT", query->limit_with_ties);
   if (query->limit_with_ties && order.empty()) {
     throw an.error(sqlstate::kSyntaxError, "WITH TIES cannot be specified without ORDER BY clause");
   }
@@ -140,7 +145,8 @@ Query* analyze_values(Scope& scope, const PgQuery__SelectStmt* select) {
   for (const std::vector<Expr*>& row : rows) {
     for (const Expr* value : row) {
       for_each_node(const_cast<Expr*>(value), [&](const Expr* node) {
-        if (const auto* column = expr_if<ColumnExpr>(node)) entry.lateral = entry.lateral || column->levels_up == 0;
+        if (const auto* column = expr_if<ColumnExpr>(node))
+          entry.lateral = entry.lateral || column->levels_up == 0;
       });
     }
     spans.push_back(to_span(an.arena, row));
@@ -168,7 +174,8 @@ Query* analyze_values(Scope& scope, const PgQuery__SelectStmt* select) {
       transform_sort(scope, RAW_LIST(select, sort_clause), targets, ExprUse::kOrderBy, false);
   query->offset = transform_limit(scope, select->limit_offset, ExprUse::kOffset, "OFFSET");
   query->limit_with_ties = select->limit_option == PG_QUERY__LIMIT_OPTION__LIMIT_OPTION_WITH_TIES;
-  query->limit = transform_limit(scope, select->limit_count, ExprUse::kLimit, "LIMIT", query->limit_with_ties);
+  query->limit =
+      transform_limit(scope, select->limit_count, ExprUse::kLimit, "LIMIT", query->limit_with_ties);
   if (select->n_locking_clause > 0) {
     const LockStrength strength = lock_strength(select->locking_clause[0]->locking_clause->strength);
     throw an.error(sqlstate::kFeatureNotSupported, cat(lock_name(strength), " cannot be applied to VALUES"));
@@ -190,13 +197,22 @@ Query* analyze_query(Analysis& an, Scope* parent, const raw::Node* node, bool lo
   switch (node->node_case) {
     case PG_QUERY__NODE__NODE_SELECT_STMT: {
       const PgQuery__SelectStmt* select = node->select_stmt;
+      if (parent == nullptr && select->into_clause != nullptr && an.view_depth == 0) {
+        Query* query = an.arena.make<Query>();
+        query->command = CommandKind::kUtility;
+        query->utility = select_into(an, select);
+        return query;
+      }
       if (select->n_values_lists > 0) return analyze_values(scope, select);
       if (select->op > PG_QUERY__SET_OPERATION__SETOP_NONE) return analyze_set_operation(scope, select);
       return analyze_select(scope, select);
     }
-    case PG_QUERY__NODE__NODE_INSERT_STMT: return analyze_insert(scope, node->insert_stmt);
-    case PG_QUERY__NODE__NODE_UPDATE_STMT: return analyze_update(scope, node->update_stmt);
-    case PG_QUERY__NODE__NODE_DELETE_STMT: return analyze_delete(scope, node->delete_stmt);
+    case PG_QUERY__NODE__NODE_INSERT_STMT:
+      return analyze_insert(scope, node->insert_stmt);
+    case PG_QUERY__NODE__NODE_UPDATE_STMT:
+      return analyze_update(scope, node->update_stmt);
+    case PG_QUERY__NODE__NODE_DELETE_STMT:
+      return analyze_delete(scope, node->delete_stmt);
     case PG_QUERY__NODE__NODE_MERGE_STMT:
       throw an.error(sqlstate::kFeatureNotSupported, "MERGE is not supported");
     default: {

@@ -8,9 +8,12 @@ namespace {
 
 constexpr std::string_view set_name(SetOperation operation) {
   switch (operation) {
-    case SetOperation::kUnion: return "UNION";
-    case SetOperation::kIntersect: return "INTERSECT";
-    default: return "EXCEPT";
+    case SetOperation::kUnion:
+      return "UNION";
+    case SetOperation::kIntersect:
+      return "INTERSECT";
+    default:
+      return "EXCEPT";
   }
 }
 
@@ -34,7 +37,8 @@ Expr* column_expr(Scope& scope, const SetNode* node, std::size_t column) {
   return stand_in;
 }
 
-/// Puts a query between a leaf and the set operation, so that casts do not disturb its DISTINCT, GROUP BY or ORDER BY.
+/// Puts a query between a leaf and the set operation, so that casts do not disturb its DISTINCT, GROUP BY or
+/// ORDER BY.
 Query* wrap_leaf(Scope& scope, Query* inner) {
   Analysis& an = scope.an;
   Query* outer = an.arena.make<Query>();
@@ -63,10 +67,9 @@ Query* wrap_leaf(Scope& scope, Query* inner) {
   return outer;
 }
 
-/// Makes `node` deliver `type` in a column. Untyped literals change in place; other casts must not change what the leaf
-/// itself computes with.
+/// Makes `node` deliver `type` in a column. Untyped literals change in place; other casts must not change
+/// what the leaf itself computes with.
 void coerce_column(Scope& scope, SetNode* node, std::size_t column, ExprType type, const char* construct) {
-
   if (node->operation != SetOperation::kNone) {
     if (node->column_types[column].type != type.type) {
       coerce_column(scope, node->left, column, type, construct);
@@ -105,7 +108,8 @@ SetNode* make_leaf(Scope& scope, const PgQuery__SelectStmt* select) {
   SetNode* leaf = an.arena.make<SetNode>();
   leaf->range_index = names.range_index;
   std::vector<ExprType> types;
-  for (const ColumnDefinition& column : scope.range_table[names.range_index].columns) types.push_back(column.type);
+  for (const ColumnDefinition& column : scope.range_table[names.range_index].columns)
+    types.push_back(column.type);
   leaf->column_types = to_span(an.arena, types);
   return leaf;
 }
@@ -116,13 +120,20 @@ SetNode* make_node(Scope& scope, const PgQuery__SelectStmt* select, bool top) {
   const bool has_own_clauses = select->n_sort_clause > 0 || select->limit_offset != nullptr ||
                                select->limit_count != nullptr || select->n_locking_clause > 0 ||
                                select->with_clause != nullptr;
-  if (select->op <= PG_QUERY__SET_OPERATION__SETOP_NONE || (!top && has_own_clauses)) return make_leaf(scope, select);
+  if (select->op <= PG_QUERY__SET_OPERATION__SETOP_NONE || (!top && has_own_clauses))
+    return make_leaf(scope, select);
 
   SetNode* node = an.arena.make<SetNode>();
   switch (select->op) {
-    case PG_QUERY__SET_OPERATION__SETOP_UNION: node->operation = SetOperation::kUnion; break;
-    case PG_QUERY__SET_OPERATION__SETOP_INTERSECT: node->operation = SetOperation::kIntersect; break;
-    default: node->operation = SetOperation::kExcept; break;
+    case PG_QUERY__SET_OPERATION__SETOP_UNION:
+      node->operation = SetOperation::kUnion;
+      break;
+    case PG_QUERY__SET_OPERATION__SETOP_INTERSECT:
+      node->operation = SetOperation::kIntersect;
+      break;
+    default:
+      node->operation = SetOperation::kExcept;
+      break;
   }
   node->all = select->all;
   node->left = make_node(scope, select->larg, false);
@@ -133,7 +144,8 @@ SetNode* make_node(Scope& scope, const PgQuery__SelectStmt* select, bool top) {
     const SetNode* leaf = node->right;
     while (leaf->operation != SetOperation::kNone) leaf = leaf->left;
     const std::vector<Target*> targets = leaf_targets(scope, leaf);
-    throw an.error(sqlstate::kSyntaxError, cat("each ", construct, " query must have the same number of columns"),
+    throw an.error(sqlstate::kSyntaxError,
+                   cat("each ", construct, " query must have the same number of columns"),
                    targets.empty() ? -1 : location_of(targets[0]->expr));
   }
   std::vector<ExprType> types;
@@ -216,14 +228,16 @@ Query* analyze_set_operation(Scope& scope, const PgQuery__SelectStmt* select) {
       transform_sort(scope, RAW_LIST(select, sort_clause), targets, ExprUse::kOrderBy, false);
   scope.names.clear();
   if (targets.size() > count) {
-    throw an.error(sqlstate::kFeatureNotSupported, "invalid UNION/INTERSECT/EXCEPT ORDER BY clause",
-                   location_of(targets[count].expr))
+    throw an
+        .error(sqlstate::kFeatureNotSupported, "invalid UNION/INTERSECT/EXCEPT ORDER BY clause",
+               location_of(targets[count].expr))
         .detail("Only result column names can be used, not expressions or functions.")
         .hint("Add the expression/function to every SELECT, or move the UNION into a FROM clause.");
   }
   query->offset = transform_limit(scope, select->limit_offset, ExprUse::kOffset, "OFFSET");
   query->limit_with_ties = select->limit_option == PG_QUERY__LIMIT_OPTION__LIMIT_OPTION_WITH_TIES;
-  query->limit = transform_limit(scope, select->limit_count, ExprUse::kLimit, "LIMIT", query->limit_with_ties);
+  query->limit =
+      transform_limit(scope, select->limit_count, ExprUse::kLimit, "LIMIT", query->limit_with_ties);
   query->targets = to_span(an.arena, targets);
   query->order_by = to_span(an.arena, order);
   FromResult nothing;

@@ -5,9 +5,9 @@
 
 namespace pinwheel::sql {
 
-/// Analyzes a SELECT, INSERT, UPDATE or DELETE below `parent` (null at top). `locked_from_parent`: FOR UPDATE of the outer
-/// query covers all tables of this one. `resolve_unknowns` false leaves untyped literals of the target list for INSERT or a set
-/// operation to type.
+/// Analyzes a SELECT, INSERT, UPDATE or DELETE below `parent` (null at top). `locked_from_parent`: FOR UPDATE
+/// of the outer query covers all tables of this one. `resolve_unknowns` false leaves untyped literals of the
+/// target list for INSERT or a set operation to type.
 Query* analyze_query(Analysis& an, Scope* parent, const raw::Node* node, bool locked_from_parent = false,
                      bool resolve_unknowns = true, const PgQuery__CommonTableExpr* cte = nullptr);
 
@@ -24,13 +24,15 @@ struct FromResult {
   std::vector<FromItem*> items;
 };
 void transform_from(Scope& scope, raw::NodeList list, FromResult& out);
-/// Opens the table that a DML statement changes and adds it to the range table; `in_from` makes it visible. Returns its index.
+/// Opens the table that a DML statement changes and adds it to the range table; `in_from` makes it visible.
+/// Returns its index.
 int add_result_relation(Scope& scope, const PgQuery__RangeVar* name, int table_lock, std::uint32_t privileges,
                         bool visible);
 /// Adds an entry and returns the names it makes visible.
-NamespaceItem add_relation_entry(Scope& scope, const ViewedRelation& relation, const PgQuery__Alias* alias, bool only,
-                                 int table_lock, LockStrength row_lock);
-NamespaceItem add_subquery_entry(Scope& scope, Query* query, const PgQuery__Alias* alias, bool lateral, int location);
+NamespaceItem add_relation_entry(Scope& scope, const ViewedRelation& relation, const PgQuery__Alias* alias,
+                                 bool only, int table_lock, LockStrength row_lock);
+NamespaceItem add_subquery_entry(Scope& scope, Query* query, const PgQuery__Alias* alias, bool lateral,
+                                 int location);
 NamespaceItem make_names(Scope& scope, int range_index);
 /// The relation as written, or null; raises 42P01 with position unless `missing_ok`.
 const ViewedRelation* open_relation(Scope& scope, const PgQuery__RangeVar* name, int table_lock,
@@ -57,9 +59,11 @@ void transform_with(Scope& scope, const PgQuery__WithClause* with);
 CommonTable* find_cte(Scope& scope, std::string_view name, int* levels_up, bool* in_work);
 
 // on_conflict.cc
-OnConflict transform_on_conflict(Scope& scope, const PgQuery__OnConflictClause* clause, const ViewedRelation& relation);
+OnConflict transform_on_conflict(Scope& scope, const PgQuery__OnConflictClause* clause,
+                                 const ViewedRelation& relation);
 /// SET col = expr, (a, b) = (...) of UPDATE and ON CONFLICT.
-std::vector<Target> transform_update_targets(Scope& scope, raw::NodeList list, const ViewedRelation& relation);
+std::vector<Target> transform_update_targets(Scope& scope, raw::NodeList list,
+                                             const ViewedRelation& relation);
 
 // locking.cc
 void transform_locking(Scope& scope, Query& query, raw::NodeList clauses);
@@ -79,7 +83,8 @@ Utility* analyze_utility(Analysis& an, const raw::Node* node);
 // views
 /// The query of a view, analyzed afresh from its text as its owner.
 Query* expand_view(Scope& scope, const ViewedRelation& view);
-/// Checks that are due before a finished query leaves analysis, and packs the scope's range table and CTEs into it.
+/// Checks that are due before a finished query leaves analysis, and packs the scope's range table and CTEs
+/// into it.
 void finish_query(Scope& scope, Query& query, FromResult& from);
 /// As analyze(), for text within another analysis (view definitions).
 Query* analyze_text(Analysis& outer, std::string_view text, Oid check_as_user);

@@ -10,16 +10,26 @@ namespace {
 /// Places where no sub-select may stand.
 std::string_view forbidden_place(ExprUse use) {
   switch (use) {
-    case ExprUse::kCheck: return "check constraint";
-    case ExprUse::kDefault: return "DEFAULT expression";
-    case ExprUse::kIndexExpression: return "index expression";
-    case ExprUse::kIndexPredicate: return "index predicate";
-    case ExprUse::kAlterUsing: return "transform expression";
-    case ExprUse::kExecuteParameter: return "EXECUTE parameter";
-    case ExprUse::kCopyWhere: return "COPY FROM WHERE condition";
-    case ExprUse::kGenerated: return "column generation expression";
-    case ExprUse::kPartitionKey: return "partition key expression";
-    default: return {};
+    case ExprUse::kCheck:
+      return "check constraint";
+    case ExprUse::kDefault:
+      return "DEFAULT expression";
+    case ExprUse::kIndexExpression:
+      return "index expression";
+    case ExprUse::kIndexPredicate:
+      return "index predicate";
+    case ExprUse::kAlterUsing:
+      return "transform expression";
+    case ExprUse::kExecuteParameter:
+      return "EXECUTE parameter";
+    case ExprUse::kCopyWhere:
+      return "COPY FROM WHERE condition";
+    case ExprUse::kGenerated:
+      return "column generation expression";
+    case ExprUse::kPartitionKey:
+      return "partition key expression";
+    default:
+      return {};
   }
 }
 
@@ -98,7 +108,8 @@ Expr* transform_sublink(Scope& scope, const PgQuery__SubLink* link) {
       if (link->sub_link_type == PG_QUERY__SUB_LINK_TYPE__ARRAY_SUBLINK) {
         node->kind_of_link = SubLinkKind::kArray;
         // An array of arrays is an array of more dimensions.
-        Oid array = element_type(an, node->type.type).value != 0 ? node->type.type : array_type(an, node->type.type);
+        Oid array =
+            element_type(an, node->type.type).value != 0 ? node->type.type : array_type(an, node->type.type);
         if (array.value == 0) {
           throw an.error(sqlstate::kUndefinedObject,
                          cat("could not find array type for data type ", type_text(an, node->type.type)),
@@ -108,11 +119,18 @@ Expr* transform_sublink(Scope& scope, const PgQuery__SubLink* link) {
       }
       return node;
     }
-    case PG_QUERY__SUB_LINK_TYPE__ALL_SUBLINK: node->kind_of_link = SubLinkKind::kAll; break;
-    case PG_QUERY__SUB_LINK_TYPE__ROWCOMPARE_SUBLINK: node->kind_of_link = SubLinkKind::kRowCompare; break;
-    default: node->kind_of_link = SubLinkKind::kAny; break;
+    case PG_QUERY__SUB_LINK_TYPE__ALL_SUBLINK:
+      node->kind_of_link = SubLinkKind::kAll;
+      break;
+    case PG_QUERY__SUB_LINK_TYPE__ROWCOMPARE_SUBLINK:
+      node->kind_of_link = SubLinkKind::kRowCompare;
+      break;
+    default:
+      node->kind_of_link = SubLinkKind::kAny;
+      break;
   }
-  if (link->n_oper_name > 0) node->operator_name = an.arena.copy(raw::string_of(link->oper_name[link->n_oper_name - 1]));
+  if (link->n_oper_name > 0)
+    node->operator_name = an.arena.copy(raw::string_of(link->oper_name[link->n_oper_name - 1]));
   node->test = make_test(scope, link, *node->query);
   return node;
 }

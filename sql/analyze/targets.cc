@@ -8,7 +8,8 @@ namespace pinwheel::sql {
 
 namespace {
 
-void add_item_columns(Scope& scope, const NamespaceItem& item, int levels_up, int location, TargetList& targets) {
+void add_item_columns(Scope& scope, const NamespaceItem& item, int levels_up, int location,
+                      TargetList& targets) {
   for (std::size_t i = 0; i < item.columns.size(); ++i) {
     const NamespaceColumn& column = item.columns[i];
     if (column.name.empty() || column.star_hidden) continue;
@@ -45,7 +46,8 @@ void add_star(Scope& scope, const PgQuery__ColumnRef* ref, TargetList& targets, 
                    cat("improper qualified name (too many dotted names): ", dotted(fields)), ref->location);
   }
   const std::string_view table = raw::string_of(fields[fields.size() - 2]);
-  const std::string_view schema = fields.size() >= 3 ? raw::string_of(fields[fields.size() - 3]) : std::string_view{};
+  const std::string_view schema =
+      fields.size() >= 3 ? raw::string_of(fields[fields.size() - 3]) : std::string_view{};
   if (fields.size() == 4 && raw::string_of(fields[0]) != an.catalog.database_name()) {
     throw an.error(sqlstate::kFeatureNotSupported,
                    cat("cross-database references are not implemented: ", dotted(fields)), ref->location);
@@ -80,7 +82,8 @@ TargetList transform_targets(Scope& scope, raw::NodeList list, ExprUse use) {
                                                       : transform(scope, &inner, use);
           if (!is_row_type(an, row->type.type)) {
             throw an.error(sqlstate::kDatatypeMismatch,
-                           cat("type ", type_text(an, row->type.type), " is not composite"), location_of(row));
+                           cat("type ", type_text(an, row->type.type), " is not composite"),
+                           location_of(row));
           }
           UseGuard guard{scope, use};
           for (const ColumnDefinition& column : row_columns(scope, row)) {
@@ -96,7 +99,8 @@ TargetList transform_targets(Scope& scope, raw::NodeList list, ExprUse use) {
     }
     Target target;
     target.expr = transform(scope, res->val, use);
-    target.name = raw::text(res->name).empty() ? figure_column_name(an, res->val) : an.arena.copy(raw::text(res->name));
+    target.name =
+        raw::text(res->name).empty() ? figure_column_name(an, res->val) : an.arena.copy(raw::text(res->name));
     targets.push_back(target);
   }
   if (targets.size() > 1664) {
@@ -143,7 +147,8 @@ void mark_origin(Scope& scope, const ColumnExpr* column, Target& target) {
     case RangeKind::kJoin: {
       const std::size_t at = static_cast<std::size_t>(column->attribute) - 1;
       if (at < entry.join_columns.size()) {
-        if (const auto* inner = expr_if<ColumnExpr>(entry.join_columns[at])) mark_origin(*level, inner, target);
+        if (const auto* inner = expr_if<ColumnExpr>(entry.join_columns[at]))
+          mark_origin(*level, inner, target);
       }
       return;
     }
@@ -166,7 +171,8 @@ void mark_origin(Scope& scope, const ColumnExpr* column, Target& target) {
       }
       return;
     }
-    default: return;
+    default:
+      return;
   }
 }
 
@@ -182,7 +188,8 @@ std::span<Target> transform_returning(Scope& scope, raw::NodeList list) {
   if (list.empty()) return {};
   TargetList targets = transform_targets(scope, list, ExprUse::kReturning);
   if (targets.empty()) {
-    throw scope.an.error(sqlstate::kSyntaxError, "RETURNING must have at least one column", raw::location(list[0]));
+    throw scope.an.error(sqlstate::kSyntaxError, "RETURNING must have at least one column",
+                         raw::location(list[0]));
   }
   resolve_unknowns(scope, targets);
   std::span<Target> result = to_span(scope.an.arena, targets);
@@ -193,25 +200,26 @@ std::span<Target> transform_returning(Scope& scope, raw::NodeList list) {
 namespace {
 
 /// a[i][j:k] := value as a new array value made from `current`.
-Expr* assign_subscripts(Scope& scope, Expr* value, Expr* current, std::string_view column, raw::NodeList indices,
-                        int location) {
+Expr* assign_subscripts(Scope& scope, Expr* value, Expr* current, std::string_view column,
+                        raw::NodeList indices, int location) {
   Analysis& an = scope.an;
   for (const raw::Node* index : indices) {
     if (RAW_IS(index, A_INDICES)) continue;
-    throw an.error(sqlstate::kFeatureNotSupported, cat("assignment to a field of column ", quoted(column), " is not supported"),
-                   location);
+    throw an.error(sqlstate::kFeatureNotSupported,
+                   cat("assignment to a field of column ", quoted(column), " is not supported"), location);
   }
   SubscriptExpr* node = expr_cast<SubscriptExpr>(transform_subscripts(scope, current, indices));
   const Oid wanted = node->lower.empty() ? node->element_type : node->container_type;
   const Oid given = value->type.type;
-  Expr* coerced = coerce_to_target(scope, value, given,
-                                   {wanted, current->type.type_modifier, type_collation(an, wanted)},
-                                   CoercionContext::kAssignment, CallForm::kImplicitCast, -1);
+  Expr* coerced =
+      coerce_to_target(scope, value, given, {wanted, current->type.type_modifier, type_collation(an, wanted)},
+                       CoercionContext::kAssignment, CallForm::kImplicitCast, -1);
   if (coerced == nullptr) {
-    throw an.error(sqlstate::kDatatypeMismatch,
-                   cat("subscripted assignment to ", quoted(column), " requires type ", type_text(an, wanted),
-                       " but expression is of type ", type_text(an, given)),
-                   location)
+    throw an
+        .error(sqlstate::kDatatypeMismatch,
+               cat("subscripted assignment to ", quoted(column), " requires type ", type_text(an, wanted),
+                   " but expression is of type ", type_text(an, given)),
+               location)
         .hint("You will need to rewrite or cast the expression.");
   }
   node->assign = coerced;
@@ -243,12 +251,14 @@ Expr* prepare_assignment(Scope& scope, Expr* value, const ViewedRelation& relati
     return assign_subscripts(scope, value, current, column.name, indirection, location);
   }
   const Oid given = value->type.type;
-  Expr* coerced = coerce_to_target(scope, value, given, target, CoercionContext::kAssignment, CallForm::kImplicitCast, -1);
+  Expr* coerced = coerce_to_target(scope, value, given, target, CoercionContext::kAssignment,
+                                   CallForm::kImplicitCast, -1);
   if (coerced == nullptr) {
-    throw an.error(sqlstate::kDatatypeMismatch,
-                   cat("column ", quoted(column.name), " is of type ", type_text(an, column.type),
-                       " but expression is of type ", type_text(an, given)),
-                   location_of(value))
+    throw an
+        .error(sqlstate::kDatatypeMismatch,
+               cat("column ", quoted(column.name), " is of type ", type_text(an, column.type),
+                   " but expression is of type ", type_text(an, given)),
+               location_of(value))
         .hint("You will need to rewrite or cast the expression.");
   }
   return coerced;

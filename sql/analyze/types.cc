@@ -14,7 +14,8 @@ std::string dotted(raw::NodeList names) {
   return out;
 }
 
-void split_name(Analysis& an, raw::NodeList names, std::string_view& schema, std::string_view& name, int location) {
+void split_name(Analysis& an, raw::NodeList names, std::string_view& schema, std::string_view& name,
+                int location) {
   schema = {};
   if (names.size() == 0 || names.size() > 3) {
     throw an.error(sqlstate::kSyntaxError,
@@ -83,44 +84,56 @@ std::vector<std::string> modifier_parts(Analysis& an, const PgQuery__TypeName* n
     if (RAW_IS(node, A_CONST) && !node->a_const->isnull) {
       const PgQuery__AConst* constant = node->a_const;
       switch (constant->val_case) {
-        case PG_QUERY__A__CONST__VAL_IVAL: parts.push_back(std::to_string(constant->ival->ival)); continue;
-        case PG_QUERY__A__CONST__VAL_FVAL: parts.emplace_back(constant->fval->fval); continue;
-        case PG_QUERY__A__CONST__VAL_SVAL: parts.emplace_back(constant->sval->sval); continue;
-        default: break;
+        case PG_QUERY__A__CONST__VAL_IVAL:
+          parts.push_back(std::to_string(constant->ival->ival));
+          continue;
+        case PG_QUERY__A__CONST__VAL_FVAL:
+          parts.emplace_back(constant->fval->fval);
+          continue;
+        case PG_QUERY__A__CONST__VAL_SVAL:
+          parts.emplace_back(constant->sval->sval);
+          continue;
+        default:
+          break;
       }
     } else if (RAW_IS(node, COLUMN_REF) && node->column_ref->n_fields == 1) {
       parts.emplace_back(raw::string_of(node->column_ref->fields[0]));
       continue;
-    } else if (RAW_IS(node, A_EXPR) && node->a_expr->lexpr == nullptr && RAW_IS(node->a_expr->rexpr, A_CONST) &&
+    } else if (RAW_IS(node, A_EXPR) && node->a_expr->lexpr == nullptr &&
+               RAW_IS(node->a_expr->rexpr, A_CONST) &&
                node->a_expr->rexpr->a_const->val_case == PG_QUERY__A__CONST__VAL_IVAL) {
       parts.push_back(std::to_string(-node->a_expr->rexpr->a_const->ival->ival));
       continue;
     }
-    throw an.error(sqlstate::kSyntaxError, "type modifiers must be simple constants or identifiers", name->location);
+    throw an.error(sqlstate::kSyntaxError, "type modifiers must be simple constants or identifiers",
+                   name->location);
   }
   return parts;
 }
 
 std::int32_t resolve_modifier(Analysis& an, const PgQuery__TypeName* name, const ViewedType& type) {
   if (name->n_typmods == 0) return name->typemod == 0 ? -1 : name->typemod;
+  return type_modifier(an, type, modifier_parts(an, name), type_name_as_written(name), name->location);
+}
+
+}  // namespace
+
+std::int32_t type_modifier(Analysis& an, const ViewedType& type, std::span<const std::string> parts,
+                           std::string_view written, int location) {
   const Oid scalar = type.element.value != 0 && !type.fixed_subscript ? type.element : type.oid;
   const TypeInfo* info = find_type(scalar);
   if (info == nullptr || info->typmod_in == nullptr) {
-    throw an.error(sqlstate::kSyntaxError,
-                   cat("type modifier is not allowed for type ", quoted(type_name_as_written(name))),
-                   name->location);
+    throw an.error(sqlstate::kSyntaxError, cat("type modifier is not allowed for type ", quoted(written)),
+                   location);
   }
-  const std::vector<std::string> parts = modifier_parts(an, name);
   std::vector<std::string_view> views(parts.begin(), parts.end());
   try {
     return info->typmod_in(views);
   } catch (SqlError& error) {
-    if (error.fields().position == 0) error.fields().position = character_position(an.text, name->location);
+    if (error.fields().position == 0) error.fields().position = character_position(an.text, location);
     throw;
   }
 }
-
-}  // namespace
 
 Oid find_type_by_names(Analysis& an, raw::NodeList names) {
   if (names.size() > 2) return {};
@@ -161,7 +174,8 @@ Oid resolve_collation(Analysis& an, raw::NodeList names, int location) {
   const Oid oid = an.catalog.find_collation(schema, name);
   if (oid.value == 0) {
     throw an.error(sqlstate::kUndefinedObject,
-                   cat("collation ", quoted(dotted(names)), " for encoding \"UTF8\" does not exist"), location);
+                   cat("collation ", quoted(dotted(names)), " for encoding \"UTF8\" does not exist"),
+                   location);
   }
   return oid;
 }
@@ -171,9 +185,7 @@ std::span<ColumnDefinition> row_columns(Scope& scope, const Expr* expr) {
   std::vector<ColumnDefinition> columns;
   if (const RowExpr* row = expr_if<RowExpr>(expr); row != nullptr && expr->type.type == kRecordType) {
     for (std::size_t i = 0; i < row->args.size(); ++i) {
-      const std::string_view name = i < row->names.size()
-                                        ? row->names[i]
-                                        : an.arena.copy(cat("f", i + 1));
+      const std::string_view name = i < row->names.size() ? row->names[i] : an.arena.copy(cat("f", i + 1));
       columns.push_back({name, row->args[i]->type});
     }
     return to_span(an.arena, columns);

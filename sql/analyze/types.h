@@ -11,6 +11,10 @@ ExprType find_type(Analysis& an, const PgQuery__TypeName* name);
 /// The type a function call's name might be a cast to; 0 none.
 Oid find_type_by_names(Analysis& an, raw::NodeList names);
 
+/// The modifier that `parts` mean for a type (or for an array of it). Errors: 42601, 22023, with position.
+std::int32_t type_modifier(Analysis& an, const ViewedType& type, std::span<const std::string> parts,
+                           std::string_view written, int location);
+
 /// The catalog's entry; XX000 "cache lookup failed" when it is gone.
 const ViewedType& type_of(Analysis& an, Oid oid);
 /// Name for messages (format_type).
@@ -32,7 +36,8 @@ inline ExprType plain_type(Analysis& an, Oid oid) { return {oid, -1, type_collat
 /// "a.b.c" of a list of String nodes.
 std::string dotted(raw::NodeList names);
 /// Splits [catalog.][schema.]name. Errors: 42601 "improper qualified name", 0A000 cross-database reference.
-void split_name(Analysis& an, raw::NodeList names, std::string_view& schema, std::string_view& name, int location);
+void split_name(Analysis& an, raw::NodeList names, std::string_view& schema, std::string_view& name,
+                int location);
 
 Oid resolve_collation(Analysis& an, raw::NodeList names, int location);
 

@@ -16,7 +16,8 @@ Expr* multi_assign_value(Scope& scope, const PgQuery__MultiAssignRef* ref) {
   if (RAW_IS(source, ROW_EXPR)) {
     const PgQuery__RowExpr* row = source->row_expr;
     if (static_cast<int>(row->n_args) != ref->ncolumns) {
-      throw an.error(sqlstate::kSyntaxError, "number of columns does not match number of values", row->location);
+      throw an.error(sqlstate::kSyntaxError, "number of columns does not match number of values",
+                     row->location);
     }
     const raw::Node* value = row->args[ref->colno - 1];
     if (RAW_IS(value, SET_TO_DEFAULT)) {
@@ -57,7 +58,8 @@ Expr* multi_assign_value(Scope& scope, const PgQuery__MultiAssignRef* ref) {
 
 }  // namespace
 
-std::vector<Target> transform_update_targets(Scope& scope, raw::NodeList list, const ViewedRelation& relation) {
+std::vector<Target> transform_update_targets(Scope& scope, raw::NodeList list,
+                                             const ViewedRelation& relation) {
   Analysis& an = scope.an;
   std::vector<Target> targets;
   std::vector<Expr*> values;
@@ -83,7 +85,8 @@ std::vector<Target> transform_update_targets(Scope& scope, raw::NodeList list, c
       if (target.attribute == attribute) earlier = &target;
     }
     if (earlier != nullptr && (indirection.empty() || expr_if<SubscriptExpr>(earlier->expr) == nullptr)) {
-      throw an.error(sqlstate::kSyntaxError, cat("multiple assignments to same column ", quoted(column.name)));
+      throw an.error(sqlstate::kSyntaxError,
+                     cat("multiple assignments to same column ", quoted(column.name)));
     }
     Expr* current = nullptr;
     if (!indirection.empty()) {
@@ -102,7 +105,9 @@ std::vector<Target> transform_update_targets(Scope& scope, raw::NodeList list, c
                                      ExprUse::kUpdateTarget, current);
     const bool is_default = expr_if<SetToDefaultExpr>(value) != nullptr;
     if (!is_default && (column.generated || column.identity == 'a')) {
-      throw an.error(sqlstate::kGeneratedAlways, cat("column ", quoted(column.name), " can only be updated to DEFAULT"))
+      throw an
+          .error(sqlstate::kGeneratedAlways,
+                 cat("column ", quoted(column.name), " can only be updated to DEFAULT"))
           .detail(column.generated ? cat("Column ", quoted(column.name), " is a generated column.")
                                    : cat("Column ", quoted(column.name),
                                          " is an identity column defined as GENERATED ALWAYS."));
@@ -147,7 +152,8 @@ Query* analyze_update(Scope& scope, const PgQuery__UpdateStmt* update) {
     query->with_recursive = update->with_clause->recursive;
   }
   query->result_range_index = add_result_relation(scope, update->relation, 3, 4, true);
-  const ViewedRelation& relation = *an.catalog.relation(scope.range_table[query->result_range_index].relation);
+  const ViewedRelation& relation =
+      *an.catalog.relation(scope.range_table[query->result_range_index].relation);
   FromResult from;
   transform_other_tables(scope, RAW_LIST(update, from_clause), from);
   FromItem* own = an.arena.make<FromItem>();
@@ -156,7 +162,8 @@ Query* analyze_update(Scope& scope, const PgQuery__UpdateStmt* update) {
 
   query->where = transform_where(scope, update->where_clause, ExprUse::kWhere, "WHERE");
   query->returning = transform_returning(scope, RAW_LIST(update, returning_list));
-  const std::vector<Target> targets = transform_update_targets(scope, RAW_LIST(update, target_list), relation);
+  const std::vector<Target> targets =
+      transform_update_targets(scope, RAW_LIST(update, target_list), relation);
   query->targets = to_span(an.arena, targets);
   finish_query(scope, *query, from);
   assign_collations(scope, *query);

@@ -15,7 +15,9 @@ namespace {
 // Set once at start-up, before any session exists.
 MainStackHook main_stack_hook = nullptr;
 
-void* allocate_in_arena(void* arena, std::size_t size) { return static_cast<Arena*>(arena)->allocate(size, 16); }
+void* allocate_in_arena(void* arena, std::size_t size) {
+  return static_cast<Arena*>(arena)->allocate(size, 16);
+}
 void free_in_arena(void*, void*) {}
 
 /// One call of the grammar library; everything that crosses to the main stack and back.
@@ -38,9 +40,8 @@ void run_grammar(void* argument) {
     call.cursor = result.error->cursorpos;
   } else {
     ProtobufCAllocator allocator{allocate_in_arena, free_in_arena, call.arena};
-    call.tree =
-        pg_query__parse_result__unpack(&allocator, result.parse_tree.len,
-                                       reinterpret_cast<const std::uint8_t*>(result.parse_tree.data));
+    call.tree = pg_query__parse_result__unpack(&allocator, result.parse_tree.len,
+                                               reinterpret_cast<const std::uint8_t*>(result.parse_tree.data));
     call.unpack_failed = call.tree == nullptr;
   }
   pg_query_free_protobuf_parse_result(result);
@@ -108,11 +109,18 @@ int skip_blank(std::string_view text, int at, int end) {
 void classify(RawStatement& statement) {
   switch (statement.node->node_case) {
     case PG_QUERY__NODE__NODE_SELECT_STMT:
-      statement.kind = statement.node->select_stmt->into_clause == nullptr ? RawKind::kSelect : RawKind::kUtility;
+      statement.kind =
+          statement.node->select_stmt->into_clause == nullptr ? RawKind::kSelect : RawKind::kUtility;
       break;
-    case PG_QUERY__NODE__NODE_INSERT_STMT: statement.kind = RawKind::kInsert; break;
-    case PG_QUERY__NODE__NODE_UPDATE_STMT: statement.kind = RawKind::kUpdate; break;
-    case PG_QUERY__NODE__NODE_DELETE_STMT: statement.kind = RawKind::kDelete; break;
+    case PG_QUERY__NODE__NODE_INSERT_STMT:
+      statement.kind = RawKind::kInsert;
+      break;
+    case PG_QUERY__NODE__NODE_UPDATE_STMT:
+      statement.kind = RawKind::kUpdate;
+      break;
+    case PG_QUERY__NODE__NODE_DELETE_STMT:
+      statement.kind = RawKind::kDelete;
+      break;
     case PG_QUERY__NODE__NODE_TRANSACTION_STMT: {
       statement.needs_no_snapshot = true;
       switch (statement.node->transaction_stmt->kind) {
@@ -122,7 +130,8 @@ void classify(RawStatement& statement) {
         case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_PREPARE:
           statement.allowed_in_failed_transaction = true;
           break;
-        default: break;
+        default:
+          break;
       }
       break;
     }
@@ -138,7 +147,8 @@ void classify(RawStatement& statement) {
     case PG_QUERY__NODE__NODE_UNLISTEN_STMT:
       statement.needs_no_snapshot = true;
       break;
-    default: break;
+    default:
+      break;
   }
 }
 
@@ -152,6 +162,68 @@ int character_position(std::string_view text, int byte_offset) {
   const int end = std::min(byte_offset, static_cast<int>(text.size()));
   for (int i = 0; i < end; ++i) characters += (static_cast<unsigned char>(text[i]) & 0xC0) != 0x80;
   return characters;
+}
+
+namespace {
+
+struct DeparseCall {
+  PgQueryProtobuf tree;
+  std::string text;
+  std::string problem;
+};
+
+void run_deparser(void* argument) {
+  DeparseCall& call = *static_cast<DeparseCall*>(argument);
+  PgQueryDeparseResult result = pg_query_deparse_protobuf(call.tree);
+  if (result.error != nullptr) {
+    call.problem = result.error->message;
+  } else {
+    call.text = result.query;
+  }
+  pg_query_free_deparse_result(result);
+}
+
+}  // namespace
+
+std::string statement_text(const PgQuery__Node* node) {
+  PgQuery__RawStmt raw = PG_QUERY__RAW_STMT__INIT;
+  raw.stmt = const_cast<PgQuery__Node*>(node);
+  PgQuery__RawStmt* list[] = {&raw};
+  PgQuery__ParseResult tree = PG_QUERY__PARSE_RESULT__INIT;
+  tree.version = PG_VERSION_NUM;
+  tree.n_stmts = 1;
+  tree.stmts = list;
+  std::string packed(pg_query__parse_result__get_packed_size(&tree), '\0');
+  pg_query__parse_result__pack(&tree, reinterpret_cast<std::uint8_t*>(packed.data()));
+  DeparseCall call;
+  call.tree = {packed.size(), packed.data()};
+  if (main_stack_hook != nullptr) {
+    main_stack_hook(run_deparser, &call);
+  } else {
+    run_deparser(&call);
+  }
+  if (!call.problem.empty()) throw SqlError{sqlstate::kFeatureNotSupported, call.problem};
+  return call.text;
+}
+
+std::string expression_text(const PgQuery__Node* node) {
+  PgQuery__ResTarget target = PG_QUERY__RES_TARGET__INIT;
+  target.val = const_cast<PgQuery__Node*>(node);
+  PgQuery__Node target_node = PG_QUERY__NODE__INIT;
+  target_node.node_case = PG_QUERY__NODE__NODE_RES_TARGET;
+  target_node.res_target = &target;
+  PgQuery__Node* targets[] = {&target_node};
+  PgQuery__SelectStmt select = PG_QUERY__SELECT_STMT__INIT;
+  select.n_target_list = 1;
+  select.target_list = targets;
+  select.limit_option = PG_QUERY__LIMIT_OPTION__LIMIT_OPTION_DEFAULT;
+  select.op = PG_QUERY__SET_OPERATION__SETOP_NONE;
+  PgQuery__Node statement = PG_QUERY__NODE__INIT;
+  statement.node_case = PG_QUERY__NODE__NODE_SELECT_STMT;
+  statement.select_stmt = &select;
+  std::string text = statement_text(&statement);
+  constexpr std::string_view kPrefix = "SELECT ";
+  return text.starts_with(kPrefix) ? text.substr(kPrefix.size()) : text;
 }
 
 ParsedText parse(std::string_view text) {

@@ -64,6 +64,11 @@ ParsedText parse(std::string_view text);
 using MainStackHook = void (*)(void (*run)(void* argument), void* argument);
 void set_main_stack_hook(MainStackHook hook);
 
+/// SQL text of an expression of the grammar's tree: `SELECT <text>` parses to it again.
+std::string expression_text(const PgQuery__Node* node);
+/// SQL text of a statement of the grammar's tree.
+std::string statement_text(const PgQuery__Node* node);
+
 /// Character position (from 1) that ErrorResponse carries, of a byte offset in UTF-8 text; 0 for a negative
 /// offset.
 int character_position(std::string_view text, int byte_offset);

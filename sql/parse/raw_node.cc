@@ -90,10 +90,14 @@ bool same_tree(const ProtobufCMessage* a, const ProtobufCMessage* b) {
 int location(const Node* node) {
   if (node == nullptr) return -1;
   switch (node->node_case) {
-    case PG_QUERY__NODE__NODE_COLUMN_REF: return node->column_ref->location;
-    case PG_QUERY__NODE__NODE_PARAM_REF: return node->param_ref->location;
-    case PG_QUERY__NODE__NODE_A_CONST: return node->a_const->location;
-    case PG_QUERY__NODE__NODE_A_EXPR: return leftmost(node->a_expr->location, location(node->a_expr->lexpr));
+    case PG_QUERY__NODE__NODE_COLUMN_REF:
+      return node->column_ref->location;
+    case PG_QUERY__NODE__NODE_PARAM_REF:
+      return node->param_ref->location;
+    case PG_QUERY__NODE__NODE_A_CONST:
+      return node->a_const->location;
+    case PG_QUERY__NODE__NODE_A_EXPR:
+      return leftmost(node->a_expr->location, location(node->a_expr->lexpr));
     case PG_QUERY__NODE__NODE_BOOL_EXPR:
       return leftmost(node->bool_expr->location, list_location(RAW_LIST(node->bool_expr, args)));
     case PG_QUERY__NODE__NODE_FUNC_CALL:
@@ -110,31 +114,54 @@ int location(const Node* node) {
       return leftmost(node->null_test->location, location(node->null_test->arg));
     case PG_QUERY__NODE__NODE_BOOLEAN_TEST:
       return leftmost(node->boolean_test->location, location(node->boolean_test->arg));
-    case PG_QUERY__NODE__NODE_COLLATE_CLAUSE: return location(node->collate_clause->arg);
-    case PG_QUERY__NODE__NODE_A_ARRAY_EXPR: return node->a_array_expr->location;
-    case PG_QUERY__NODE__NODE_A_INDIRECTION: return location(node->a_indirection->arg);
-    case PG_QUERY__NODE__NODE_CASE_EXPR: return node->case_expr->location;
-    case PG_QUERY__NODE__NODE_CASE_WHEN: return node->case_when->location;
-    case PG_QUERY__NODE__NODE_COALESCE_EXPR: return node->coalesce_expr->location;
-    case PG_QUERY__NODE__NODE_MIN_MAX_EXPR: return node->min_max_expr->location;
-    case PG_QUERY__NODE__NODE_ROW_EXPR: return node->row_expr->location;
-    case PG_QUERY__NODE__NODE_SQLVALUE_FUNCTION: return node->sqlvalue_function->location;
-    case PG_QUERY__NODE__NODE_SET_TO_DEFAULT: return node->set_to_default->location;
-    case PG_QUERY__NODE__NODE_GROUPING_FUNC: return node->grouping_func->location;
-    case PG_QUERY__NODE__NODE_GROUPING_SET: return node->grouping_set->location;
+    case PG_QUERY__NODE__NODE_COLLATE_CLAUSE:
+      return location(node->collate_clause->arg);
+    case PG_QUERY__NODE__NODE_A_ARRAY_EXPR:
+      return node->a_array_expr->location;
+    case PG_QUERY__NODE__NODE_A_INDIRECTION:
+      return location(node->a_indirection->arg);
+    case PG_QUERY__NODE__NODE_CASE_EXPR:
+      return node->case_expr->location;
+    case PG_QUERY__NODE__NODE_CASE_WHEN:
+      return node->case_when->location;
+    case PG_QUERY__NODE__NODE_COALESCE_EXPR:
+      return node->coalesce_expr->location;
+    case PG_QUERY__NODE__NODE_MIN_MAX_EXPR:
+      return node->min_max_expr->location;
+    case PG_QUERY__NODE__NODE_ROW_EXPR:
+      return node->row_expr->location;
+    case PG_QUERY__NODE__NODE_SQLVALUE_FUNCTION:
+      return node->sqlvalue_function->location;
+    case PG_QUERY__NODE__NODE_SET_TO_DEFAULT:
+      return node->set_to_default->location;
+    case PG_QUERY__NODE__NODE_GROUPING_FUNC:
+      return node->grouping_func->location;
+    case PG_QUERY__NODE__NODE_GROUPING_SET:
+      return node->grouping_set->location;
     case PG_QUERY__NODE__NODE_NAMED_ARG_EXPR:
       return leftmost(node->named_arg_expr->location, location(node->named_arg_expr->arg));
-    case PG_QUERY__NODE__NODE_RES_TARGET: return node->res_target->location;
-    case PG_QUERY__NODE__NODE_MULTI_ASSIGN_REF: return location(node->multi_assign_ref->source);
-    case PG_QUERY__NODE__NODE_RANGE_VAR: return node->range_var->location;
-    case PG_QUERY__NODE__NODE_TYPE_NAME: return node->type_name->location;
-    case PG_QUERY__NODE__NODE_SORT_BY: return location(node->sort_by->node);
-    case PG_QUERY__NODE__NODE_WINDOW_DEF: return node->window_def->location;
-    case PG_QUERY__NODE__NODE_LIST: return list_location(RAW_LIST(node->list, items));
-    case PG_QUERY__NODE__NODE_WITH_CLAUSE: return node->with_clause->location;
-    case PG_QUERY__NODE__NODE_COMMON_TABLE_EXPR: return node->common_table_expr->location;
-    case PG_QUERY__NODE__NODE_XML_EXPR: return node->xml_expr->location;
-    default: return -1;
+    case PG_QUERY__NODE__NODE_RES_TARGET:
+      return node->res_target->location;
+    case PG_QUERY__NODE__NODE_MULTI_ASSIGN_REF:
+      return location(node->multi_assign_ref->source);
+    case PG_QUERY__NODE__NODE_RANGE_VAR:
+      return node->range_var->location;
+    case PG_QUERY__NODE__NODE_TYPE_NAME:
+      return node->type_name->location;
+    case PG_QUERY__NODE__NODE_SORT_BY:
+      return location(node->sort_by->node);
+    case PG_QUERY__NODE__NODE_WINDOW_DEF:
+      return node->window_def->location;
+    case PG_QUERY__NODE__NODE_LIST:
+      return list_location(RAW_LIST(node->list, items));
+    case PG_QUERY__NODE__NODE_WITH_CLAUSE:
+      return node->with_clause->location;
+    case PG_QUERY__NODE__NODE_COMMON_TABLE_EXPR:
+      return node->common_table_expr->location;
+    case PG_QUERY__NODE__NODE_XML_EXPR:
+      return node->xml_expr->location;
+    default:
+      return -1;
   }
 }
 

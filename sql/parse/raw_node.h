@@ -44,8 +44,8 @@ inline NodeList items_of(const Node* node) {
   return RAW_IS(node, LIST) ? RAW_LIST(node->list, items) : NodeList{};
 }
 
-/// Byte offset where the expression starts, as PostgreSQL's exprLocation() finds it (leftmost of an operator and its left
-/// operand); -1 unknown.
+/// Byte offset where the expression starts, as PostgreSQL's exprLocation() finds it (leftmost of an operator
+/// and its left operand); -1 unknown.
 int location(const Node* node);
 
 /// The same tree but for source positions.
