@@ -38,7 +38,11 @@ void wait_for_latch(BufferDescriptor& d, std::uint64_t conflict, bool& spun) noe
   } while ((seen & kLatchWaiters) == 0 &&
            !d.state.compare_exchange_weak(seen, seen | kLatchWaiters, std::memory_order_acq_rel));
   const std::int64_t start = monotonic_ns();
+  std::atomic<std::uint32_t>& published = shm::current_session.slot->wait_event;
+  published.store(shm::lwlock_wait_event(static_cast<unsigned>(shm::Tranche::kBufferContent)),
+                  std::memory_order_relaxed);
   shm::futex_wait(d.latch_wakes, wakes);
+  published.store(0, std::memory_order_relaxed);
   latch_stats().waited.add(1);
   latch_stats().wait_ns.add(static_cast<std::uint64_t>(monotonic_ns() - start));
 }
@@ -58,7 +62,7 @@ void begin_change(BufferDescriptor& d) noexcept {
 
 }  // namespace
 
-void BufferPool::latch_shared(BufferId buffer) noexcept {
+void BufferPool::latch_shared(BufferId buffer, std::uint64_t pins) noexcept {
   BufferDescriptor& d = at(buffer);
   shm::note_acquire(shm::LockLevel::kBufferContent, &d);
   latch_stats().acquired.add(1);
@@ -66,7 +70,7 @@ void BufferPool::latch_shared(BufferId buffer) noexcept {
   std::uint64_t seen = d.state.load(std::memory_order_relaxed);
   while (true) {
     if ((seen & kExclusive) == 0) {
-      if (d.state.compare_exchange_weak(seen, seen + kSharedOne, std::memory_order_acquire)) return;
+      if (d.state.compare_exchange_weak(seen, seen + kSharedOne + pins, std::memory_order_acquire)) return;
       continue;
     }
     wait_for_latch(d, kExclusive, spun);
@@ -84,7 +88,7 @@ bool BufferPool::try_latch_shared(BufferId buffer) noexcept {
   return true;
 }
 
-void BufferPool::latch_exclusive(BufferId buffer) noexcept {
+void BufferPool::latch_exclusive(BufferId buffer, std::uint64_t pins) noexcept {
   BufferDescriptor& d = at(buffer);
   shm::note_acquire(shm::LockLevel::kBufferContent, &d);
   latch_stats().acquired.add(1);
@@ -92,7 +96,8 @@ void BufferPool::latch_exclusive(BufferId buffer) noexcept {
   std::uint64_t seen = d.state.load(std::memory_order_relaxed);
   while (true) {
     if ((seen & kLatched) == 0) {
-      if (!d.state.compare_exchange_weak(seen, seen | kExclusive, std::memory_order_acquire)) continue;
+      if (!d.state.compare_exchange_weak(seen, (seen | kExclusive) + pins, std::memory_order_acquire))
+        continue;
       begin_change(d);
       return;
     }

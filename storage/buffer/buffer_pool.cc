@@ -315,14 +315,12 @@ template class PageGuard<LatchMode::kExclusive>;
 PageTag Pin::tag() const noexcept { return pool_->at(buffer_).tag.load(); }
 
 ReadGuard Pin::read() const noexcept {
-  pool_->pin_again(buffer_);
-  pool_->latch_shared(buffer_);
+  pool_->latch_shared(buffer_, kPinOne);
   return ReadGuard{pool_, buffer_, bytes_};
 }
 
 WriteGuard Pin::write() const noexcept {
-  pool_->pin_again(buffer_);
-  pool_->latch_exclusive(buffer_);
+  pool_->latch_exclusive(buffer_, kPinOne);
   return WriteGuard{pool_, buffer_, bytes_};
 }
 

@@ -146,8 +146,9 @@ class BufferPool {
   void unpin(BufferId buffer) noexcept;
 
   // buffer_latch.cc: content latches and I/O waits
-  void latch_shared(BufferId buffer) noexcept;
-  void latch_exclusive(BufferId buffer) noexcept;
+  /// Take the latch, and `pins` more pins (the caller has one) in the same step.
+  void latch_shared(BufferId buffer, std::uint64_t pins = 0) noexcept;
+  void latch_exclusive(BufferId buffer, std::uint64_t pins = 0) noexcept;
   bool try_latch_shared(BufferId buffer) noexcept;
   bool try_latch_exclusive(BufferId buffer) noexcept;
   /// Gives up the latch, and `pins` pins in the same step.

@@ -45,7 +45,10 @@ class LengthCache {
   template <class Measure, class Settle>
   Length enter(FileId file, Fork fork, Measure measure, Settle settle);
 
-  /// Sets an entry whatever it was; makes one only if the fork has one already or the set has room.
+  /// The fork's file was just made or found: enters `length` unless an entry says already that it exists.
+  template <class Settle>
+  void appear(FileId file, Fork fork, Length length, Settle settle);
+  /// Sets an entry whatever it was.
   template <class Settle>
   void set(FileId file, Fork fork, Length length, Settle settle);
   /// Raises the length to `pages`; false when there is no entry.
@@ -114,6 +117,20 @@ LengthCache::Length LengthCache::enter(FileId file, Fork fork, Measure measure, 
   if (evicted.any) settle(evicted);
   fill(entry, file, fork, length);
   return length;
+}
+
+template <class Settle>
+void LengthCache::appear(FileId file, Fork fork, Length length, Settle settle) {
+  Set& set = set_of(file, fork);
+  Writer writer{set};
+  Entry* entry = find_in(set, file, fork);
+  if (entry != nullptr && entry->exists.load(std::memory_order_relaxed) != 0) return;
+  if (entry == nullptr) {
+    Evicted evicted;
+    entry = &choose(set, evicted);
+    if (evicted.any) settle(evicted);
+  }
+  fill(*entry, file, fork, length);
 }
 
 template <class Settle>

@@ -188,11 +188,11 @@ void RelationFiles::create(FileId file, Fork fork, bool allow_existing) {
     throw SqlError{sqlstate::kDuplicateFile,
                    fmt::format("could not create file \"{}\": File exists", relation_path(file, fork))};
   }
-  if (created) {
-    impl_->request_directory_sync(file.database);
-    impl_->lengths.set(file, fork, {0, true}, impl_->settler());
-  } else if (!impl_->length(file, fork).exists) {
-    impl_->lengths.set(file, fork, impl_->measure(file, fork), impl_->settler());
+  // Two processes may make a map at the same time: whoever comes second must not set the length back.
+  if (created) impl_->request_directory_sync(file.database);
+  if (created || !impl_->length(file, fork).exists) {
+    const LengthCache::Length length = created ? LengthCache::Length{0, true} : impl_->measure(file, fork);
+    impl_->lengths.appear(file, fork, length, impl_->settler());
   }
 }
 
@@ -318,6 +318,17 @@ void RelationFiles::prefetch(const PageTag& tag, std::uint32_t count) noexcept {
     if (opened != nullptr) opened->file.prefetch(offset_in_segment(tag.page), std::size_t{count} * kPageSize);
   } catch (const SqlError&) {
     // A hint only: whoever reads the page reports.
+  }
+}
+
+void RelationFiles::start_writeback(const PageTag& tag, std::uint32_t count) noexcept {
+  try {
+    OpenFiles::Opened* opened = impl_->open.get({tag.file, tag.fork, tag.page.value / kPagesPerSegment});
+    if (opened != nullptr) {
+      opened->file.start_writeback(offset_in_segment(tag.page), std::uint64_t{count} * kPageSize);
+    }
+  } catch (const SqlError&) {
+    // A hint only: the sync reports.
   }
 }
 

@@ -81,6 +81,9 @@ class RelationFiles {
   /// Writes `count` consecutive pages of one segment.
   void write_many(const PageTag& first, const std::byte* bytes, std::uint32_t count);
   void prefetch(const PageTag& tag, std::uint32_t count = 1) noexcept;
+  /// Asks the system to begin writing what was written to `count` pages from `tag` on (within one segment),
+  /// so that the sync at the checkpoint's end finds little to do.
+  void start_writeback(const PageTag& tag, std::uint32_t count) noexcept;
 
   /// Syncs one fork now (bulk load that skipped the log).
   void sync_now(FileId file, Fork fork);

@@ -118,7 +118,7 @@ class Heap {
 
   /// Removes dead versions from a page if it is short of room and nobody else uses it. Cheap when there is
   /// nothing to do; called on the way to a tuple, with the page pinned once by the caller.
-  void prune_if_worthwhile(const Pin& pin, TransactionOracle& oracle) {
+  void prune_if_worthwhile(const Pin& pin, TransactionOracle& oracle) const {
     const PageHeader& header = pin.unlatched().header();
     if (header.prune_xid == 0) [[likely]]
       return;
@@ -126,7 +126,7 @@ class Heap {
   }
 
  private:
-  void prune_opportunistically(const Pin& pin, TransactionOracle& oracle);
+  void prune_opportunistically(const Pin& pin, TransactionOracle& oracle) const;
 
   Storage& storage_;
   HeapRelation relation_;

@@ -18,7 +18,9 @@ inline std::uint16_t chain_start(ConstPage page, std::uint16_t slot) noexcept {
   if (line.is_redirect()) return line.redirect_to();
   return 0;
 }
-/// True when the version and all before it in its chain are invisible to everyone for good.
+/// The updating member of a multixact; kInvalidXid when all only lock.
+Xid multixact_updater(TransactionOracle& oracle, Xid multixact);
+/// True when the version is invisible to everyone for good.
 bool is_surely_dead(const HeapTupleView& tuple, TransactionOracle& oracle, Xid horizon) noexcept;
 }  // namespace heap_detail
 
@@ -51,7 +53,10 @@ ChainResult search_hot_chain(ConstPage page, TupleId root, Predicate& visible, T
     }
     if (!tuple.is_hot_updated()) break;
     slot = tuple.next().slot;
-    previous_xmax = (tuple.infomask() & kTupleXmaxIsMulti) != 0 ? kInvalidXid : tuple.xmax();
+    previous_xmax = tuple.xmax();
+    if ((tuple.infomask() & kTupleXmaxIsMulti) != 0) {
+      previous_xmax = oracle != nullptr ? heap_detail::multixact_updater(*oracle, tuple.xmax()) : kInvalidXid;
+    }
   }
   result.all_dead = all_dead;
   return result;
@@ -64,10 +69,23 @@ template <class Predicate>
 ChainResult fetch_visible(const Heap& heap, TupleId root, Predicate& visible, Pin& pin,
                           TransactionOracle* oracle) {
   const PageTag tag{heap.relation().file, Fork::kMain, root.page};
-  if (!pin.holds(tag)) pin = heap.storage().pool.pin(tag);
-  if (oracle != nullptr) const_cast<Heap&>(heap).prune_if_worthwhile(pin, *oracle);
-  ReadGuard guard = pin.read();
-  return search_hot_chain(guard.page(), root, visible, oracle);
+  ReadGuard guard;
+  if (pin.holds(tag)) {
+    if (oracle != nullptr) heap.prune_if_worthwhile(pin, *oracle);
+    guard = pin.read();
+    return search_hot_chain(guard.page(), root, visible, oracle);
+  }
+  // Pin and latch in one step; the pin is kept.
+  guard = heap.storage().pool.read_page(tag);
+  if (oracle != nullptr && is_valid(guard.page().prune_xid())) {
+    pin = std::move(guard).keep_pin();
+    heap.prune_if_worthwhile(pin, *oracle);
+    guard = pin.read();
+    return search_hot_chain(guard.page(), root, visible, oracle);
+  }
+  const ChainResult result = search_hot_chain(guard.page(), root, visible, oracle);
+  pin = std::move(guard).keep_pin();
+  return result;
 }
 
 }  // namespace pinwheel::storage

@@ -85,6 +85,7 @@ class Pruner {
   PrunePlan plan() {
     const std::uint16_t count = page_.slot_count();
     for (std::uint16_t slot = 1; slot <= count; ++slot) {
+      reached_[slot] = false;
       if (page_.line(slot).is_normal()) judge(slot);
     }
     for (std::uint16_t slot = 1; slot <= count; ++slot) {
@@ -168,8 +169,8 @@ class Pruner {
   TransactionOracle& oracle_;
   Xid horizon_;
   PrunePlan plan_;
-  std::array<VacuumState, kMaxSlots + 1> states_{};
-  std::array<bool, kMaxSlots + 1> reached_{};
+  std::array<VacuumState, kMaxSlots + 1> states_;  // set for normal lines
+  std::array<bool, kMaxSlots + 1> reached_;        // likewise
   std::array<std::uint16_t, kMaxSlots + 1> chain_;
 };
 
@@ -181,6 +182,7 @@ std::uint32_t prune_page(Storage& storage, const HeapRelation& relation, WriteGu
   if (plan.empty()) {
     // A hint only: not logged, not dirty.
     guard.page().header().prune_xid = plan.next_prune_xid.value;
+    guard.page().clear_flag(kPageFull);
     return 0;
   }
   guard.apply_logged(
@@ -204,7 +206,7 @@ std::uint32_t prune_page(Storage& storage, const HeapRelation& relation, WriteGu
 
 }  // namespace heap_detail
 
-void Heap::prune_opportunistically(const Pin& pin, TransactionOracle& oracle) {
+void Heap::prune_opportunistically(const Pin& pin, TransactionOracle& oracle) const {
   const ConstPage glance = pin.unlatched();
   const std::size_t wanted = std::max<std::size_t>(
       kPageSize * (100u - std::min<unsigned>(relation_.fill_factor, 100)) / 100, kPageSize / 10);
