@@ -140,7 +140,8 @@ class Catalog {
   txn::Transaction& transaction() { return transaction_; }
   void set_temporary_schema(Oid schema);
 
-  /// A file made by this transaction: nobody else can have rows there. For COPY FREEZE and for loading without the log.
+  /// A file made by this transaction: nobody else can have rows there. For COPY FREEZE and for loading
+  /// without the log.
   void note_new_file(FileId file);
   bool is_new_file(FileId file) const;
 

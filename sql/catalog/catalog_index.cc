@@ -3,40 +3,14 @@
 #include <algorithm>
 
 #include "base/sqlstate.h"
+#include "sql/catalog/row_unique_visitor.h"
 #include "sql/types/type_info.h"
 #include "storage/btree/btree.h"
 #include "storage/btree/scan.h"
-#include "storage/heap/heap_fetch.h"
-#include "txn/heap_oracle.h"
 #include "txn/transaction.h"
-#include "txn/visibility.h"
 
 namespace pinwheel::sql {
 namespace {
-
-/// Decides whether the row behind an equal entry forbids another.
-class CatalogUniqueVisitor final : public storage::UniqueVisitor {
- public:
-  CatalogUniqueVisitor(Catalog& catalog, const Relation& table)
-      : heap_{catalog.services().storage, table.heap},
-        oracle_{catalog.transaction()},
-        predicate_{catalog.transaction()} {}
-
-  storage::UniqueCandidate examine(TupleId id) override {
-    using Fate = storage::UniqueCandidate::Fate;
-    storage::Pin pin;
-    const storage::ChainResult found = storage::fetch_visible(heap_, id, predicate_, pin, &oracle_);
-    if (!found.tuple.valid()) return {found.all_dead ? Fate::kDead : Fate::kNoConflict, {}};
-    const Xid blocker = is_valid(predicate_.inserter()) ? predicate_.inserter() : predicate_.deleter();
-    if (is_valid(blocker)) return {Fate::kRunning, blocker};
-    return {Fate::kLive, {}};
-  }
-
- private:
-  storage::Heap heap_;
-  txn::HeapOracle oracle_;
-  txn::DirtyPredicate predicate_;
-};
 
 /// The index with the most leading columns among the keys; null when there is none.
 const IndexInfo* choose_index(const Relation& table, std::span<const CatalogKey> keys, std::size_t* usable) {
@@ -87,7 +61,7 @@ bool find_catalog_rows(Catalog& catalog, const Relation& table, std::span<const 
 void insert_catalog_entries(Catalog& catalog, const Relation& table, TupleId id, const Datum* values,
                             const bool* nulls) {
   txn::Transaction& transaction = catalog.transaction();
-  CatalogUniqueVisitor visitor{catalog, table};
+  RowUniqueVisitor visitor{catalog, table.heap};
   for (const IndexInfo& index : table.indexes) {
     std::uint64_t key_values[storage::kMaxIndexColumns];
     bool key_nulls[storage::kMaxIndexColumns];

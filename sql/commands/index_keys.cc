@@ -2,30 +2,13 @@
 
 #include "sql/analyze/expression_source.h"
 #include "sql/catalog/analyzer_adapter.h"
+#include "sql/commands/bound_expressions.h"
 #include "sql/commands/stored_expression.h"
 #include "sql/deparse/deparse.h"
 #include "sql/plan/plan_expression.h"
-#include "sql/query/walk.h"
 #include "sql/types/type_info.h"
 
 namespace pinwheel::sql {
-namespace {
-
-/// Replaces columns of the table by columns of the scan's slot.
-void bind_columns(Arena& arena, Expr*& expr) {
-  if (const auto* column = expr_if<ColumnExpr>(expr)) {
-    auto* slot_column = arena.make<SlotColumnExpr>();
-    slot_column->type = column->type;
-    slot_column->source = SlotSource::kScan;
-    slot_column->index = column->attribute - 1;
-    expr = slot_column;
-    return;
-  }
-  for_each_child(expr, [&](Expr*& child) { bind_columns(arena, child); });
-}
-
-}  // namespace
-
 struct IndexKeyReader::Expressions {
   explicit Expressions(Catalog& catalog) : adapter{catalog} {}
   AnalyzerAdapter adapter;

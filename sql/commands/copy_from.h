@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+
+#include "sql/commands/command_context.h"
+#include "sql/commands/copy_options.h"
+#include "sql/query/utility.h"
+
+namespace pinwheel::sql {
+
+/// COPY ... FROM: returns the number of rows. Errors carry the context `COPY t, line n, column c: "value"`.
+std::uint64_t copy_from(CommandContext& context, const CopyUtility& utility, const CopyOptions& options);
+/// COPY ... TO.
+std::uint64_t copy_to(CommandContext& context, const CopyUtility& utility, const CopyOptions& options);
+
+/// The columns of COPY t (a, b): numbers; all live, not generated columns when none are written. Errors:
+/// 42703, 42701, 42P10 for generated columns.
+std::vector<std::int16_t> copy_columns(const Relation& relation, std::span<std::string_view> names);
+
+}  // namespace pinwheel::sql
