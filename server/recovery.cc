@@ -6,7 +6,6 @@
 #include "server/checkpoint.h"
 #include "server/engine.h"
 #include "shm/interrupts.h"
-#include "sql/catalog/sequence_redo.h"
 #include "storage/btree/redo.h"
 #include "storage/redo.h"
 #include "txn/transaction_record.h"
@@ -20,13 +19,13 @@ namespace {
 /// Records of the log itself: most need nothing, next-oid belongs to the id allocator, images to storage.
 void redo_xlog(wal::RedoContext& context, const wal::RecordView& record) {
   Engine& engine = context.owner_as<Engine>();
-  switch (static_cast<wal::XlogKind>(record.id().kind)) {
+  switch (static_cast<wal::XlogKind>(record.kind())) {
     case wal::XlogKind::kNextOid:
       clog::redo_next_oid(engine.clog, record);
       break;
     case wal::XlogKind::kFullPageImage:
     case wal::XlogKind::kFullPageImageForHint:
-      for (std::size_t i = 0; i < record.block_count(); ++i) storage::redo_block(engine.storage, record, i, record.end());
+      storage::redo_full_page_images(engine.storage, record);
       break;
     default:
       break;
@@ -53,10 +52,18 @@ void register_owners(wal::RmgrRegistry& registry, Engine& engine) {
   registry.add({wal::RmgrId::kXlog, "XLOG", redo_xlog, wal::describe_xlog, &engine});
   registry.add({wal::RmgrId::kTransaction, "Transaction", txn::redo_transaction, txn::describe_transaction, &engine.transactions});
   registry.add({wal::RmgrId::kMultixact, "MultiXact", clog::redo_multixact, clog::describe_multixact, &engine.clog});
-  registry.add(storage::file_resource_manager(engine.storage));
-  registry.add(storage::heap_resource_manager(engine.storage));
+  registry.add(storage::file_resource_manager(&engine.storage));
+  registry.add(storage::heap_resource_manager(&engine.storage));
   registry.add(storage::btree_resource_manager(engine.storage));
-  registry.add(sql::sequence_resource_manager(engine.storage));
+}
+
+void register_describers(wal::RmgrRegistry& registry) {
+  registry.add({wal::RmgrId::kXlog, "XLOG", nullptr, wal::describe_xlog, nullptr});
+  registry.add({wal::RmgrId::kTransaction, "Transaction", nullptr, txn::describe_transaction, nullptr});
+  registry.add({wal::RmgrId::kMultixact, "MultiXact", nullptr, clog::describe_multixact, nullptr});
+  registry.add(storage::file_resource_manager(nullptr));
+  registry.add(storage::heap_resource_manager(nullptr));
+  registry.add({wal::RmgrId::kBtree, "Btree", nullptr, storage::btree_describe, nullptr});
 }
 
 void recover(Engine& engine, SharedState& shared, shm::Parker& parker) {
@@ -69,7 +76,7 @@ void recover(Engine& engine, SharedState& shared, shm::Parker& parker) {
     log(LogLevel::kLog, "database system was not properly shut down; automatic recovery in progress");
     control.state = wal::ClusterState::kInCrashRecovery;
     wal::write_control_file(shared.data_directory(), control);
-    engine.storage.files.reset_unlogged(/*before_redo=*/true);
+    engine.storage.reset_unlogged(/*before_redo=*/true);
   }
   wal::RmgrRegistry registry;
   register_owners(registry, engine);
@@ -80,10 +87,10 @@ void recover(Engine& engine, SharedState& shared, shm::Parker& parker) {
   };
   const wal::ReplayResult replayed = wal::replay(engine.log.files(), Lsn{checkpoint.redo}, registry, callbacks);
   engine.clog.finish_recovery();
-  engine.log.start_after_recovery(replayed.end, Lsn{checkpoint.redo});
+  engine.log.start_after_recovery(replayed.end, Lsn{checkpoint.redo}, clean);
   engine.log.set_full_page_writes(true);
   if (!clean) {
-    engine.storage.files.reset_unlogged(/*before_redo=*/false);
+    engine.storage.reset_unlogged(/*before_redo=*/false);
     perform_checkpoint(engine, control, CheckpointKind::kEndOfRecovery, parker, nullptr);
   }
   control.state = wal::ClusterState::kInProduction;

@@ -28,6 +28,12 @@ class Storage {
         free_space{pool},
         visibility{pool} {}
 
+  /// RelationFiles::reset_unlogged; after redo, init forks that redo made are written first.
+  void reset_unlogged(bool before_redo) {
+    if (!before_redo) pool.flush_all(/*include_unlogged=*/true, nullptr);
+    files.reset_unlogged(before_redo);
+  }
+
   wal::Log& log;
   RelationFiles files;
   BufferPool pool;
