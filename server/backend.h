@@ -37,7 +37,9 @@ class BackendProcess final : public sql::ServerActions {
   /// Gives a session its backend pid and cancel secret.
   void name_session(shm::SessionSlot& slot, shm::SessionIndex index) const;
   void release_slot(Fiber& fiber, shm::SessionIndex index);
-  void interrupt(shm::SessionIndex index, std::uint32_t bits) { shared_.sessions().interrupt(index, bits); }
+  void interrupt(shm::SessionIndex index, std::uint32_t bits) {
+    shm::interrupt(shared_.processes(), shared_.sessions(), index, bits);
+  }
 
   // sql::ServerActions
   void checkpoint(shm::Parker& parker) override;

@@ -35,6 +35,7 @@ int run_bgwriter(SharedState& shared, ServerSettings& settings) {
 int run_walwriter(SharedState& shared, ServerSettings& settings) {
   BackgroundProcess process{shared, settings, shm::ProcessKind::kWalwriter};
   wal::Log& log = process.engine.log;
+  log.set_sync_method(log_sync_method(settings));
   log.become_flusher();
   log.set_sibling_counter(
       [](void* transactions) { return static_cast<txn::TransactionManager*>(transactions)->running().count_active(); },

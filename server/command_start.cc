@@ -125,7 +125,7 @@ int serve(const StartOptions& options, const std::string& directory) {
   ServerSettings settings;
   load_settings(settings, options, directory);
   raise_descriptor_limit();
-  set_log_level(settings.get_enum<ServerMessageLevel>(param::kLogMinMessages));
+  set_log_level(settings.get_enum<LogLevel>(param::kLogMinMessages));
   if (::chdir(directory.c_str()) != 0) throw_file_error("change to", directory, errno);
   ::umask(0077);
   Launcher launcher{settings, directory};

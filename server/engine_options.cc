@@ -45,6 +45,7 @@ EngineOptions make_engine_options(const ServerSettings& settings, const std::str
       options.log.insert_method = wal::InsertMethod::kReserve;
       break;
   }
+  options.log.sync_method = log_sync_method(settings);
   options.log.insert_locks = static_cast<std::uint32_t>(settings.get_int(param::kWalInsertLocks));
   options.log.process_capacity = static_cast<std::uint32_t>(options.process_capacity);
   options.log.session_capacity = static_cast<std::uint32_t>(session_capacity);
@@ -78,22 +79,22 @@ EngineOptions make_engine_options(const ServerSettings& settings, const std::str
   return options;
 }
 
-wal::LogSettings make_log_settings(const Settings& settings) {
-  wal::LogSettings log;
+wal::SyncMethod log_sync_method(const Settings& settings) {
   switch (settings.get_enum<WalSyncMethod>(param::kWalSyncMethod)) {
     case WalSyncMethod::kFsync:
-      log.sync_method = wal::SyncMethod::kFsync;
-      break;
+      return wal::SyncMethod::kFsync;
     case WalSyncMethod::kFdatasync:
-      log.sync_method = wal::SyncMethod::kFdatasync;
-      break;
+      return wal::SyncMethod::kFdatasync;
     case WalSyncMethod::kOpenSync:
-      log.sync_method = wal::SyncMethod::kOpenSync;
-      break;
+      return wal::SyncMethod::kOpenSync;
     case WalSyncMethod::kOpenDatasync:
-      log.sync_method = wal::SyncMethod::kOpenDatasync;
-      break;
+      return wal::SyncMethod::kOpenDatasync;
   }
+  return wal::SyncMethod::kFdatasync;
+}
+
+wal::LogSettings make_log_settings(const Settings& settings) {
+  wal::LogSettings log;
   switch (settings.get_enum<WalCompression>(param::kWalCompression)) {
     case WalCompression::kOff:
       log.compression = wal::ImageCompression::kNone;
@@ -109,6 +110,7 @@ wal::LogSettings make_log_settings(const Settings& settings) {
   log.commit_siblings = static_cast<std::int32_t>(settings.get_int(param::kCommitSiblings));
   log.max_wal_bytes = static_cast<std::uint64_t>(settings.get_int(param::kMaxWalSize)) * kMegabyte;
   log.min_wal_bytes = static_cast<std::uint64_t>(settings.get_int(param::kMinWalSize)) * kMegabyte;
+  log.flush_after_bytes = static_cast<std::uint64_t>(settings.get_int(param::kWalWriterFlushAfter)) * kPageSize;
   const double target = settings.get_real(param::kCheckpointCompletionTarget);
   log.checkpoint_after_bytes = static_cast<std::uint64_t>(static_cast<double>(log.max_wal_bytes) / (1.0 + target));
   return log;

@@ -28,6 +28,9 @@ struct EngineOptions {
 EngineOptions make_engine_options(const ServerSettings& settings, const std::string& data_directory,
                                   const wal::ControlData& control);
 
+/// Setting wal_sync_method; the walwriter takes changes over.
+wal::SyncMethod log_sync_method(const Settings& settings);
+
 /// Settings of the log that a reload may change.
 wal::LogSettings make_log_settings(const Settings& settings);
 

@@ -113,10 +113,6 @@ int run(int argc, char** argv) {
   dump_app->add_option("-e,--end", to, "stop at this position");
   dump_app->callback([&] { status = command_waldump(common, from, to); });
 
-  CLI::App* check_app = app.add_subcommand("check", "verify a stopped cluster's pages, rows and indexes");
-  add_directory(*check_app, common);
-  check_app->callback([&] { status = command_check(common); });
-
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -31,7 +31,7 @@ void Poller::add(int fd, PollTarget* target) { control(EPOLL_CTL_ADD, fd, kReadE
 void Poller::add_level(int fd, PollTarget* target) { control(EPOLL_CTL_ADD, fd, EPOLLIN, target); }
 
 void Poller::watch_writable(int fd, PollTarget* target, bool on) {
-  control(EPOLL_CTL_MOD, fd, kReadEvents | EPOLLET | (on ? EPOLLOUT : 0), target);
+  control(EPOLL_CTL_MOD, fd, kReadEvents | EPOLLET | (on ? std::uint32_t{EPOLLOUT} : 0u), target);
 }
 
 void Poller::remove(int fd) noexcept {

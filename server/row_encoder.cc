@@ -48,7 +48,7 @@ void RowEncoder::prepare(std::span<const sql::ResultColumn> columns, sql::Format
                    : column.type == sql::kInt8Type                                           ? Way::kInt8
                    : column.type == sql::kInt2Type                                           ? Way::kInt2
                    : column.type == sql::kBoolType                                           ? Way::kBool
-                   : column.type == sql::kTextType || column.type == sql::kVarcharType || column.type == sql::kBpcharType
+                   : column.type == sql::kTextType || column.type == sql::kVarCharType || column.type == sql::kBpCharType
                        ? Way::kText
                        : Way::kOutput;
     }
