@@ -1,0 +1,11 @@
+CREATE TABLE t (a integer PRIMARY KEY, b text, c numeric(10,2), d timestamp, e integer[], f boolean DEFAULT true);
+CREATE TABLE u (a integer, x bigint, y varchar(10), z date, w char(5), v double precision);
+CREATE TABLE s (a integer, "Weird Name" text, "select" integer, u interval);
+CREATE TABLE pgbench_branches (bid integer NOT NULL PRIMARY KEY, bbalance integer, filler character(88));
+CREATE TABLE pgbench_tellers (tid integer NOT NULL PRIMARY KEY, bid integer, tbalance integer, filler character(84));
+CREATE TABLE pgbench_accounts (aid integer NOT NULL PRIMARY KEY, bid integer, abalance integer, filler character(84));
+CREATE TABLE pgbench_history (tid integer, bid integer, aid integer, delta integer, mtime timestamp without time zone, filler character(22));
+CREATE TABLE g (id integer GENERATED ALWAYS AS IDENTITY, n integer, twice integer GENERATED ALWAYS AS (n * 2) STORED, k integer UNIQUE);
+CREATE UNIQUE INDEX u_part ON u (a) WHERE x > 0;
+CREATE UNIQUE INDEX u_lower ON u (lower((y)::text));
+CREATE VIEW tv AS SELECT a, b AS bee FROM t WHERE f;
