@@ -16,7 +16,8 @@ struct BTreeBuildOptions {
   /// Where temporary files go: DIR/base/pgsql_tmp. Made if missing.
   std::string temporary_directory;
   Xid xid{};
-  /// A unique index has two live rows with this key: throws the caller's 23505. Nothing is latched.
+  /// A unique index has two live rows with this key (key columns only): throws the caller's 23505. Nothing is
+  /// latched.
   void (*report_duplicate)(void* context, const std::uint64_t* values, const bool* nulls) = nullptr;
   void* context = nullptr;
 };
