@@ -26,6 +26,21 @@ constexpr std::string_view kTimestampTzName = "timestamp with time zone";
                  "unit \"" + lower + "\" not supported for type " + std::string{type}};
 }
 
+/// Fields that extract() knows but that are no units of time.
+Field unit_or_unknown(Field field) {
+  switch (field) {
+    case Field::kJulian:
+    case Field::kIsoYear:
+    case Field::kDayOfWeek:
+    case Field::kIsoDayOfWeek:
+    case Field::kDayOfYear:
+    case Field::kEpoch:
+      return Field::kUnknown;
+    default:
+      return field;
+  }
+}
+
 /// The field as numeric (extract) or double precision (date_part).
 Datum give_field(FunctionCall& call, const FieldValue& value, Field field, std::string_view type,
                  bool as_numeric) {
@@ -45,12 +60,11 @@ Datum give_field(FunctionCall& call, const FieldValue& value, Field field, std::
       break;
   }
   if (value.scale == -1) {
-    // Julian day: microseconds over the day's length.
-    const Datum days =
-        numeric_div(arena, numeric_from_int128(arena, value.value), numeric_from_int64(arena, kUsPerDay));
-    if (!as_numeric) return Datum::from_float8(numeric_to_double(days));
-    const bool whole = value.value % kUsPerDay == 0;
-    return whole ? numeric_from_int128(arena, value.value / kUsPerDay) : days;
+    // Julian day: the day and, divided apart, the part of it that has passed.
+    const Datum part = numeric_div(arena, numeric_from_int128(arena, value.value % kUsPerDay),
+                                   numeric_from_int64(arena, kUsPerDay));
+    const Datum days = numeric_add(arena, numeric_from_int128(arena, value.value / kUsPerDay), part);
+    return as_numeric ? days : Datum::from_float8(numeric_to_double(days));
   }
   if (as_numeric) return numeric_from_int128(arena, value.value, value.scale);
   return Datum::from_float8(static_cast<double>(value.value) / std::pow(10.0, value.scale));
@@ -102,7 +116,7 @@ Datum field_from_interval(FunctionCall& call) {
 }
 
 Datum truncate_local(FunctionCall& call) {
-  const Field field = find_field(call.text(0));
+  const Field field = unit_or_unknown(find_field(call.text(0)));
   const std::int64_t t = call.args[1].as_int64();
   if (!is_finite_timestamp(t)) return call.args[1];
   std::int64_t result;
@@ -111,7 +125,7 @@ Datum truncate_local(FunctionCall& call) {
 }
 
 Datum truncate_in_zone(FunctionCall& call, const TimeZone& zone) {
-  const Field field = find_field(call.text(0));
+  const Field field = unit_or_unknown(find_field(call.text(0)));
   const std::int64_t t = call.args[1].as_int64();
   if (!is_finite_timestamp(t)) return call.args[1];
   const std::int32_t offset = zone.at(t).offset_s;
@@ -127,7 +141,7 @@ Datum truncate_in_zone(FunctionCall& call, const TimeZone& zone) {
 }
 
 Datum truncate_span(FunctionCall& call) {
-  const Field field = find_field(call.text(0));
+  const Field field = unit_or_unknown(find_field(call.text(0)));
   Interval result;
   if (!truncate_interval(field, load_interval(call.args[1]), &result)) {
     if (field == Field::kWeek) {

@@ -156,7 +156,7 @@ Datum ascii(FunctionCall& call) {
 
 Datum character(FunctionCall& call) {
   const std::int32_t code = call.args[0].as_int32();
-  if (code < 0) throw SqlError{sqlstate::kProgramLimitExceeded, "character number must be positive"};
+  if (code < 0) throw SqlError{sqlstate::kInvalidParameterValue, "character number must be positive"};
   if (code == 0) throw SqlError{sqlstate::kProgramLimitExceeded, "null character not permitted"};
   if (code > 0x10FFFF) {
     throw SqlError{sqlstate::kProgramLimitExceeded,

@@ -117,6 +117,7 @@ class Parser {
         std::size_t end = at_ + 1;
         while (end < text_.size() && is_digit(text_[end])) ++end;
         const bool third = end < text_.size() && text_[end] == after;
+        if (time_only_ && after == '-' && !third) return concatenated(first);
         if (after != '.' || third) return date_parts(start);
         ++at_;
         return decimal(first, take_while(is_digit));
@@ -130,19 +131,25 @@ class Parser {
     at_ = start;
     if (result_.has_date) bad();
     const char separator = text_[start + take_size(start)];
-    for (int part = 0; part < 3; ++part) {
-      if (is_digit(peek())) {
-        date_number(take_while(is_digit));
-      } else {
-        const int month = month_of(take_while(is_alpha));
-        if (month == 0 || have_month_) bad();
-        set_month(month, true);
-      }
-      if (part == 2) break;
-      if (peek() != separator) break;
+    std::string_view parts[3];
+    int count = 0;
+    while (count < 3) {
+      parts[count] = is_digit(peek()) ? take_while(is_digit) : take_while(is_alpha);
+      if (parts[count].empty()) bad();
+      ++count;
+      if (count == 3 || peek() != separator) break;
       ++at_;
     }
-    if (!have_year_ && !have_month_) bad();
+    // A month's name first: it decides what the numbers mean.
+    for (int i = 0; i < count; ++i) {
+      if (is_digit(parts[i][0])) continue;
+      const int month = month_of(parts[i]);
+      if (month == 0 || have_month_) bad();
+      set_month(month, true);
+    }
+    for (int i = 0; i < count; ++i) {
+      if (is_digit(parts[i][0])) date_number(parts[i]);
+    }
   }
   std::size_t take_size(std::size_t from) const {
     std::size_t end = from;
@@ -177,11 +184,6 @@ class Parser {
     if (time_only_ && !have_month_ && !have_year_) return concatenated(digits_text);
     if (expect_time_ || digits_text.size() > 4 || (date_done && digits_text.size() >= 4))
       return concatenated(digits_text);
-    if (date_done && !result_.has_time && digits_text.size() <= 2) {
-      // "4 PM", "T04": an hour alone.
-      set_time(number(digits_text), 0, 0);
-      return;
-    }
     date_number(digits_text);
   }
 

@@ -24,7 +24,6 @@ enum class Unit : std::uint8_t {
   kDay,
   kWeek,
   kMonth,
-  kQuarter,
   kYear,
   kDecade,
   kCentury,
@@ -76,8 +75,7 @@ constexpr struct {
     {"mons", Unit::kMonth},
     {"month", Unit::kMonth},
     {"months", Unit::kMonth},
-    {"qtr", Unit::kQuarter},
-    {"quarter", Unit::kQuarter},
+
     {"y", Unit::kYear},
     {"yr", Unit::kYear},
     {"yrs", Unit::kYear},
@@ -323,9 +321,6 @@ class IntervalParser {
       case Unit::kMonth:
         add_months(amount.whole);
         return add_fraction_of_days(amount.fraction * kDaysPerMonth);
-      case Unit::kQuarter:
-        add_months(amount.whole * 3);
-        return add_months(static_cast<std::int64_t>(std::rint(amount.fraction * 3)));
       case Unit::kYear:
         return years(1);
       case Unit::kDecade:

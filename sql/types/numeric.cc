@@ -395,32 +395,30 @@ Datum numeric_exp(Arena& arena, Datum a) {
 
 namespace {
 
-/// base^exponent for whole exponents: exact powers, rounded at the end.
-Decimal power_whole(const Decimal& base, int exponent, int exponent_scale) {
+/// base^exponent for whole exponents: 16 digits after the point, or the base's if it has more.
+Decimal power_whole(const Decimal& base, int exponent) {
   Decimal result;
+  const int scale = clamp_display_scale(std::max(kNumericMinSignificant, base.scale));
+  if (exponent == 0) {
+    result.value = 1;
+    rescale(&result, scale);
+    return result;
+  }
+  result.scale = scale;
   if (sgn(base.value) == 0) {
     if (exponent < 0) throw_division_by_zero();
-    result.value = exponent == 0 ? 1 : 0;
-    result.scale = kNumericMinSignificant;
-    if (exponent == 0) result.value = power_of_ten(kNumericMinSignificant);
     return result;
   }
   mpz_class top = abs(base.value);
   const int drop = std::max(0, decimal_digits(top) - 17);
   top /= power_of_ten(drop);
   const double log = (std::log10(top.get_d()) + drop - base.scale) * exponent;
-  if (log > (kNumericIntegerDigits + 4)) throw_numeric_overflow();
-  if (log + 1 < -kNumericMaxDisplayScale) {
-    result.scale = kNumericMaxDisplayScale;
-    return result;
-  }
-  const int scale = clamp_display_scale(
-      std::max({kNumericMinSignificant - static_cast<int>(log), base.scale, exponent_scale}));
+  if (log > kNumericIntegerDigits + 4) throw_numeric_overflow();
+  if (log + 1 < -scale) return result;
   const auto times = static_cast<unsigned long>(std::abs(static_cast<long>(exponent)));
-  // Exact while that is cheap; else a working precision well past the digits kept.
-  const double exact_digits = decimal_digits(base.value) * static_cast<double>(times);
+  // Exact while that is cheap; else through the logarithm, with digits to spare.
   Decimal power;
-  if (exact_digits < 300000) {
+  if (decimal_digits(base.value) * static_cast<double>(times) < 300000) {
     mpz_pow_ui(power.value.get_mpz_t(), base.value.get_mpz_t(), times);
     power.scale = static_cast<int>(base.scale * static_cast<long>(times));
     if (exponent < 0) {
@@ -500,7 +498,7 @@ Datum numeric_power(Arena& arena, Datum base_datum, Datum exponent_datum) {
     Decimal integer = exponent;
     rescale(&integer, 0);
     if (mpz_fits_sint_p(integer.value.get_mpz_t())) {
-      return pack_decimal(arena, power_whole(base, static_cast<int>(integer.value.get_si()), exponent.scale));
+      return pack_decimal(arena, power_whole(base, static_cast<int>(integer.value.get_si())));
     }
   }
   Decimal result;

@@ -96,6 +96,35 @@ bool read_spelling(std::string_view text, Spelling* s) {
   return !s->name.empty();
 }
 
+/// Splits the fields off "interval day to second" and gives their mask; 0 = no such fields.
+int interval_fields(std::string_view* name) {
+  static constexpr struct {
+    std::string_view words;
+    int mask;
+  } kRanges[] = {
+      {"year to month", kIntervalYear | kIntervalMonth},
+      {"day to hour", kIntervalDay | kIntervalHour},
+      {"day to minute", kIntervalDay | kIntervalHour | kIntervalMinute},
+      {"day to second", kIntervalDay | kIntervalHour | kIntervalMinute | kIntervalSecond},
+      {"hour to minute", kIntervalHour | kIntervalMinute},
+      {"hour to second", kIntervalHour | kIntervalMinute | kIntervalSecond},
+      {"minute to second", kIntervalMinute | kIntervalSecond},
+      {"year", kIntervalYear},
+      {"month", kIntervalMonth},
+      {"day", kIntervalDay},
+      {"hour", kIntervalHour},
+      {"minute", kIntervalMinute},
+      {"second", kIntervalSecond},
+  };
+  if (!name->starts_with("interval ")) return 0;
+  for (const auto& range : kRanges) {
+    if (name->substr(9) != range.words) continue;
+    *name = "interval";
+    return range.mask;
+  }
+  return 0;
+}
+
 }  // namespace
 
 Oid parse_builtin_type_name(std::string_view spelling, int* typmod) {
@@ -116,9 +145,16 @@ Oid parse_builtin_type_name(std::string_view spelling, int* typmod) {
     if (s.name == "float" && s.has_parts && parse_int4(s.parts[0]) <= 24) type = find_type(kFloat4Type);
     if (s.name == "float") s.has_parts = false;
   }
-  if (!type) type = find_type(std::string_view{s.name});
+  std::string_view name = s.name;
+  const int fields = s.quoted ? 0 : interval_fields(&name);
+  if (!type) type = find_type(name);
   if (!type) return Oid{};
-  if (s.has_parts && typmod && type->typmod_in) {
+  if (fields != 0 && typmod) {
+    const std::string mask = std::to_string(fields);
+    std::vector<std::string_view> parts{s.parts.begin(), s.parts.end()};
+    parts.insert(parts.begin(), mask);
+    *typmod = io::interval_typmod_in(parts);
+  } else if (s.has_parts && typmod && type->typmod_in) {
     std::vector<std::string_view> parts{s.parts.begin(), s.parts.end()};
     if (type->oid == kIntervalType) parts.insert(parts.begin(), "32767");
     *typmod = type->typmod_in(parts);
