@@ -189,9 +189,10 @@ SessionLocks::FastPath SessionLocks::take_fast_path(const LockTag& tag, LockMode
   LockManager::SessionState& state = manager_.state_of(session_);
   std::atomic<std::uint32_t>& strong = manager_.strong_count(hash);
   if (strong.load(std::memory_order_relaxed) != 0) return FastPath::kNotPossible;
+  if (held_.empty()) fast_path_limit_ = 0;
   int chosen = -1;
   std::uint64_t before = 0;
-  for (int i = 0; i < kFastPathEntries; ++i) {
+  for (int i = 0; i < fast_path_limit_; ++i) {
     const std::uint64_t seen = state.fast_path[i].load(std::memory_order_relaxed);
     if (seen != 0 && relation_of_entry(seen) == tag.field2) {
       chosen = i;
@@ -200,7 +201,10 @@ SessionLocks::FastPath SessionLocks::take_fast_path(const LockTag& tag, LockMode
     }
     if (seen == 0 && chosen < 0) chosen = i;
   }
-  if (chosen < 0) return FastPath::kNotPossible;
+  if (chosen < 0) {
+    if (fast_path_limit_ == kFastPathEntries) return FastPath::kNotPossible;
+    chosen = fast_path_limit_++;
+  }
   std::atomic<std::uint64_t>& word = state.fast_path[chosen];
   const std::uint64_t after =
       fast_path_entry(tag.field2, static_cast<LockMask>(modes_of_entry(before) | mask_of(mode)));

@@ -133,6 +133,8 @@ class SessionLocks {
   shm::Parker& parker_;
   Oid database_;
   int level_ = 1;
+  /// Fast-path entries from here on have not been used since nothing was held.
+  int fast_path_limit_ = 0;
   std::vector<Held> held_;
   /// Positions in held_, used once it is long (a dump locks thousands of tables).
   std::unordered_map<Key, std::size_t, KeyHash> index_;
