@@ -151,8 +151,7 @@ std::string run_vacuum(CommandContext& context, const VacuumUtility& utility) {
     }
   }
   const std::vector<VacuumWork> targets = find_targets(context, utility);
-  const int statistics_target =
-      static_cast<int>(context.settings.get_int(param::kDefaultStatisticsTarget));
+  const int statistics_target = static_cast<int>(context.settings.get_int(param::kDefaultStatisticsTarget));
   for (const VacuumWork& target : targets) {
     process(context, target, options, statistics_target);
     // Each table is a transaction of its own, so that what is done stays done and locks are short.

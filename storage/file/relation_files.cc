@@ -336,9 +336,11 @@ void RelationFiles::sync_now(FileId file, Fork fork) {
   impl_->settle(file, fork, impl_->length(file, fork).pages);
   for (std::uint32_t segment = 0;; ++segment) {
     OpenFiles::Opened* opened = impl_->open.get({file, fork, segment});
-    if (opened == nullptr) return;
+    if (opened == nullptr) break;
     opened->file.sync();
   }
+  // Without its name in the directory the file is lost too.
+  sync_directory(data_directory() + "/" + database_directory(file.database));
 }
 
 std::size_t RelationFiles::sync_pending() {

@@ -85,7 +85,7 @@ class RelationFiles {
   /// so that the sync at the checkpoint's end finds little to do.
   void start_writeback(const PageTag& tag, std::uint32_t count) noexcept;
 
-  /// Syncs one fork now (bulk load that skipped the log).
+  /// Syncs one fork now, its name in the directory included (bulk load that skipped the log).
   void sync_now(FileId file, Fork fork);
   /// Checkpointer: makes all writes that were requested before this call durable. Returns files synced.
   /// Panics when a sync fails.
