@@ -54,7 +54,7 @@ void register_owners(wal::RmgrRegistry& registry, Engine& engine) {
   registry.add({wal::RmgrId::kMultixact, "MultiXact", clog::redo_multixact, clog::describe_multixact, &engine.clog});
   registry.add(storage::file_resource_manager(&engine.storage));
   registry.add(storage::heap_resource_manager(&engine.storage));
-  registry.add(storage::btree_resource_manager(engine.storage));
+  registry.add(storage::btree_resource_manager(&engine.storage));
 }
 
 void register_describers(wal::RmgrRegistry& registry) {

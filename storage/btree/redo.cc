@@ -231,10 +231,8 @@ void redo_btree(wal::RedoContext& context, const wal::RecordView& record) {
 
 }  // namespace
 
-const wal::ResourceManager& btree_resource_manager(Storage& storage) {
-  static wal::ResourceManager manager{wal::RmgrId::kBtree, "Btree", redo_btree, btree_describe, nullptr};
-  manager.owner = &storage;
-  return manager;
+wal::ResourceManager btree_resource_manager(Storage* storage) {
+  return {wal::RmgrId::kBtree, "Btree", redo_btree, btree_describe, storage};
 }
 
 }  // namespace pinwheel::storage

@@ -11,8 +11,8 @@ struct ResourceManager;
 
 namespace pinwheel::storage {
 
-/// What server/recovery registers for RmgrId::kBtree. The Storage must outlive the registry's use.
-const wal::ResourceManager& btree_resource_manager(Storage& storage);
+/// What server/recovery registers for RmgrId::kBtree (owner: the Storage; null where records are only described).
+wal::ResourceManager btree_resource_manager(Storage* storage);
 
 /// One line about a B-tree record: "SPLIT level: 0, first right: 183, new slot: 201". For waldump, which has
 /// no engine: a wal::DescribeFunction.
