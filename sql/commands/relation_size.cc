@@ -1,27 +1,33 @@
 #include "sql/commands/relation_size.h"
 
+#include <algorithm>
+
 #include "sql/catalog/catalog_scan.h"
 
 namespace pinwheel::sql {
+namespace {
+
+/// Places of the columns in pg_class, from 0.
+constexpr std::size_t kPages = 9, kTuples = 10, kAllVisible = 11;
+
+}  // namespace
 
 void record_relation_size(Catalog& catalog, Oid relation, std::int64_t pages, double tuples,
                           std::int64_t all_visible) {
-  TupleId at;
-  std::optional<ClassRow> row = find_row<ClassRow>(catalog, {{1, relation}}, &at);
-  if (!row) return;
-  const auto new_pages = static_cast<std::int32_t>(pages);
-  const auto new_tuples = tuples < 0 ? row->reltuples : static_cast<float>(tuples);
-  const auto new_visible = all_visible < 0 ? row->relallvisible : static_cast<std::int32_t>(all_visible);
-  if (row->relpages == new_pages && row->reltuples == new_tuples && row->relallvisible == new_visible) return;
-  row->relpages = new_pages;
-  row->reltuples = new_tuples;
-  row->relallvisible = new_visible;
-  Arena arena;
+  CatalogScan scan{catalog, kClassTable, std::vector<CatalogKey>{{1, relation}}};
+  if (!scan.next()) return;
   Datum values[kMaxCatalogColumns];
   bool nulls[kMaxCatalogColumns];
-  row->visit(RowWriter{find_system_relation(kClassTable)->columns, values, nulls, arena});
-  overwrite_values(catalog, kClassTable, at, values, nulls);
-  catalog.invalidate_relation(relation);
+  const std::size_t columns = scan.table().columns.size();
+  std::copy_n(scan.values(), columns, values);
+  std::copy_n(scan.nulls(), columns, nulls);
+  values[kPages] = Datum::from_int32(static_cast<std::int32_t>(pages));
+  if (tuples >= 0) values[kTuples] = Datum::from_float4(static_cast<float>(tuples));
+  if (all_visible >= 0) values[kAllVisible] = Datum::from_int32(static_cast<std::int32_t>(all_visible));
+  const auto same = [&](std::size_t i) { return values[i].bits == scan.values()[i].bits; };
+  if (same(kPages) && same(kTuples) && same(kAllVisible)) return;
+  overwrite_values(catalog, kClassTable, scan.tuple_id(), values, nulls);
+  if (relation >= kFirstNormalOid) catalog.invalidate_relation(relation);
 }
 
 }  // namespace pinwheel::sql
