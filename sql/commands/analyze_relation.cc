@@ -14,6 +14,7 @@
 #include "sql/commands/vacuum.h"
 #include "sql/commands/vacuum_pacer.h"
 #include "sql/types/array.h"
+#include "sql/types/type_info.h"
 #include "storage/heap/vacuum.h"
 #include "txn/heap_oracle.h"
 #include "txn/transaction.h"

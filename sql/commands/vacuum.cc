@@ -1,15 +1,12 @@
-#include "base/parameters.h"
-#include "base/settings.h"
+#include "sql/commands/vacuum.h"
+
+#include <vector>
+
 #include "base/sqlstate.h"
 #include "sql/catalog/catalog_scan.h"
 #include "sql/catalog/relation_lock.h"
 #include "sql/commands/commands_list.h"
-#include "sql/commands/constraints.h"
-#include "sql/commands/index_create.h"
 #include "sql/commands/support.h"
-#include "sql/commands/table_rewrite.h"
-#include "sql/commands/vacuum_table.h"
-#include "sql/deparse/deparse.h"
 #include "txn/transaction.h"
 
 namespace pinwheel::sql {
@@ -17,145 +14,211 @@ namespace {
 
 constexpr int kShareUpdateExclusive = 4;
 constexpr int kAccessExclusive = 8;
+constexpr int kMaxParallelWorkers = 1024;
 
-struct VacuumOptions {
-  bool vacuum = true;
-  bool analyze = false;
-  bool full = false;
-  bool verbose = false;
-  bool skip_locked = false;
-  bool process_toast = true;
-};
-
-VacuumOptions read_options(const VacuumUtility& utility) {
-  VacuumOptions options;
-  options.vacuum = utility.vacuum;
-  options.analyze = !utility.vacuum;
-  for (const Option& option : utility.options) {
-    if (option.name == "analyze" && utility.vacuum) {
-      options.analyze = option_bool(option);
-    } else if (option.name == "full" && utility.vacuum) {
-      options.full = option_bool(option);
-    } else if (option.name == "verbose") {
-      options.verbose = option_bool(option);
-    } else if (option.name == "skip_locked") {
-      options.skip_locked = option_bool(option);
-    } else if (option.name == "process_toast" && utility.vacuum) {
-      options.process_toast = option_bool(option);
-    } else if (utility.vacuum && (option.name == "freeze" || option.name == "disable_page_skipping" ||
-                                  option.name == "truncate")) {
-      static_cast<void>(option_bool(option));
-    } else if (utility.vacuum && (option.name == "index_cleanup" || option.name == "parallel")) {
-      // Indexes are always cleaned, by one process.
-    } else {
-      throw SqlError{sqlstate::kSyntaxError, std::string{"unrecognized "} +
-                                                 (utility.vacuum ? "VACUUM" : "ANALYZE") + " option " +
-                                                 in_quotes(option.name)}
-          .position(option.location >= 0 ? option.location + 1 : 0);
-    }
-  }
-  return options;
-}
-
-struct VacuumWork {
+/// A table of the command's list, or of the whole database.
+struct ChosenTable {
   Oid relation;
-  std::vector<std::string> columns;
+  std::string name;
+  bool named = false;  // by the user, who is told when it is gone
+  std::span<std::string_view> columns;
 };
 
-std::vector<VacuumWork> find_targets(CommandContext& context, const VacuumUtility& utility) {
-  std::vector<VacuumWork> targets;
-  Catalog& catalog = context.catalog;
-  for (const VacuumTarget& each : utility.targets) {
-    const Oid oid = catalog.find_relation_oid(each.table.schema, each.table.name);
-    if (!is_valid(oid)) catalog.throw_no_relation(each.table.schema, each.table.name);
-    targets.push_back({oid, {each.columns.begin(), each.columns.end()}});
-  }
-  if (!utility.targets.empty()) return targets;
-  for (const ClassRow& row : find_rows<ClassRow>(catalog, {})) {
-    if (row.relkind == 'r' || row.relkind == 'm') targets.push_back({row.oid, {}});
-  }
-  return targets;
+std::string verb(const VacuumOptions& options) { return options.vacuum ? "vacuum" : "analyze"; }
+
+int position_of(const Option& option) { return option.location >= 0 ? option.location + 1 : 0; }
+
+VacuumOptions::IndexCleanup read_index_cleanup(const Option& option) {
+  using Cleanup = VacuumOptions::IndexCleanup;
+  if (option.kind == Option::Kind::kNone) return Cleanup::kOn;
+  if (option.text == "auto") return Cleanup::kAuto;
+  return option_bool(option) ? Cleanup::kOn : Cleanup::kOff;
 }
 
-bool may_maintain(Catalog& catalog, const Relation& relation) {
+/// Number of workers asked for; there are none, so that the number only matters for the checks.
+std::int64_t read_parallel(const Option& option) {
+  if (option.kind == Option::Kind::kNone) {
+    throw SqlError{sqlstate::kSyntaxError, "parallel option requires a value between 0 and 1024"}.position(
+        position_of(option));
+  }
+  const std::int64_t workers = option_integer(option);
+  if (workers < 0 || workers > kMaxParallelWorkers) {
+    throw SqlError{sqlstate::kSyntaxError, "parallel workers for vacuum must be between 0 and 1024"}.position(
+        position_of(option));
+  }
+  return workers;
+}
+
+/// Only its owner, or a superuser, may have a table vacuumed; most catalogs also the database's owner.
+bool may_process(CommandContext& context, const Relation& relation, const VacuumOptions& options) {
+  Catalog& catalog = context.catalog;
   const Oid user = catalog.eval().user;
-  if (catalog.has_privileges_of(user, relation.owner)) return true;
+  if (context.superuser || catalog.has_privileges_of(user, relation.owner)) return true;
   const auto database = catalog.database(catalog.eval().database);
-  return database && !relation.shared && catalog.has_privileges_of(user, database->owner);
+  if (database && !relation.shared && catalog.has_privileges_of(user, database->owner)) return true;
+  const std::string who = relation.shared                     ? "only superuser"
+                          : relation.schema == kCatalogSchema ? "only superuser or database owner"
+                                                              : "only table or database owner";
+  send_warning(context, sqlstate::kWarning,
+               "skipping " + in_quotes(relation.name) + " --- " + who + " can " + verb(options) + " it");
+  return false;
 }
 
-void vacuum_full(CommandContext& context, const Relation& table) {
-  if (table.oid < kFirstNormalOid) return;  // the system's own files keep their names
-  std::vector<std::string> sources;
-  for (const Column& column : table.columns)
-    sources.push_back(column.dropped ? "" : quote_identifier(column.name));
-  const Oid file = rewrite_table(context, table, {table.columns, table.persistence}, sources);
-  adopt_rewrite(context, table.oid, file);
+bool has_right_kind(CommandContext& context, const Relation& relation, const VacuumOptions& options) {
+  if (relation.kind == 'r' || relation.kind == 'm' || (relation.kind == 't' && options.vacuum)) return true;
+  send_warning(context, sqlstate::kWarning,
+               "skipping " + in_quotes(relation.name) + " --- cannot " + verb(options) +
+                   " non-tables or special system tables");
+  return false;
 }
 
-void process(CommandContext& context, const VacuumWork& target, const VacuumOptions& options,
-             int statistics_target) {
+std::vector<ChosenTable> choose_tables(CommandContext& context, const VacuumUtility& utility,
+                                       const VacuumOptions& options) {
+  std::vector<ChosenTable> chosen;
   Catalog& catalog = context.catalog;
+  if (utility.targets.empty()) {
+    scan_rows<ClassRow>(catalog, {}, [&](ClassRow& row, TupleId) {
+      if (row.relkind != 'r' && row.relkind != 'm') return true;
+      // Other sessions' temporary tables are theirs.
+      if (row.relpersistence == 't' && row.relnamespace != catalog.temporary_schema()) return true;
+      chosen.push_back({row.oid, row.relname, false, {}});
+      return true;
+    });
+    return chosen;
+  }
+  for (const VacuumTarget& each : utility.targets) {
+    const RelationRef relation = catalog.find_relation(each.table.schema, each.table.name);
+    if (!relation) {
+      if (!each.table.schema.empty()) catalog.require_schema(each.table.schema);
+      catalog.throw_no_relation(each.table.schema, each.table.name);
+    }
+    if (!has_right_kind(context, *relation, options)) continue;
+    if (!may_process(context, *relation, options)) continue;
+    chosen.push_back({relation->oid, relation->name, true, each.columns});
+  }
+  return chosen;
+}
+
+/// The table, locked; null when it is to be skipped.
+RelationRef open_table(CommandContext& context, const ChosenTable& table, const VacuumOptions& options,
+                       int mode) {
+  Catalog& catalog = context.catalog;
+  RelationRef relation = catalog.relation(table.relation);
+  if (relation) {
+    const Oid database = relation->shared ? kInvalidOid : catalog.eval().database;
+    const auto wait = options.skip_locked ? txn::LockWait::kTry : txn::LockWait::kBlock;
+    const txn::LockResult got = catalog.transaction().locks().lock_relation(
+        database, table.relation, static_cast<txn::LockMode>(mode), wait);
+    if (got == txn::LockResult::kNotAvailable) {
+      send_warning(context, sqlstate::kLockNotAvailable,
+                   "skipping " + verb(options) + " of " + in_quotes(table.name) + " --- lock not available");
+      return {};
+    }
+    catalog.accept_invalidations();
+    relation = catalog.relation(table.relation);
+  }
+  if (!relation) {
+    if (table.named) {
+      send_warning(
+          context, sqlstate::kUndefinedTable,
+          "skipping " + verb(options) + " of " + in_quotes(table.name) + " --- relation no longer exists");
+    }
+    return {};
+  }
+  if (!table.named && !may_process(context, *relation, options)) return {};
+  return relation;
+}
+
+void vacuum_table(CommandContext& context, const ChosenTable& table, const VacuumOptions& options) {
   const int mode = options.full ? kAccessExclusive : kShareUpdateExclusive;
-  RelationRef relation = lock_relation(catalog, target.relation, mode);
+  const RelationRef relation = open_table(context, table, options, mode);
   if (!relation) return;
-  if (relation->kind != 'r' && relation->kind != 'm' && relation->kind != 't') {
-    send_warning(context, sqlstate::kWarning,
-                 std::string{"skipping "} + in_quotes(relation->name) + " --- cannot " +
-                     (options.vacuum ? "vacuum" : "analyze") + " non-tables or special system tables");
+  // The system's own tables keep their files.
+  if (options.full && relation->oid >= kFirstNormalOid) {
+    rewrite_relation(context, relation->oid, options);
     return;
   }
-  if (!may_maintain(catalog, *relation)) {
-    send_warning(context, sqlstate::kWarning,
-                 std::string{"permission denied to "} + (options.vacuum ? "vacuum " : "analyze ") +
-                     in_quotes(relation->name) + ", skipping it");
-    return;
-  }
-  if (options.vacuum && options.full) {
-    vacuum_full(context, *relation);
-  } else if (options.vacuum) {
-    const VacuumReport report = vacuum_relation(catalog, *relation);
-    if (options.verbose) {
-      context.client.notice(
-          NoticeLevel::kInfo,
-          SqlError{sqlstate::kSuccessfulCompletion,
-                   "finished vacuuming \"" + catalog.eval().database_name + "." + relation->schema_name +
-                       "." + relation->name + "\"\npages: " + std::to_string(report.pages_cut) +
-                       " removed, " + std::to_string(report.pages) +
-                       " remain\ntuples: " + std::to_string(report.removed_tuples) + " removed, " +
-                       std::to_string(report.live_tuples) + " remain, " +
-                       std::to_string(report.recently_dead_tuples) + " are dead but not yet removable"});
-    }
-    if (options.process_toast && is_valid(relation->toast_table)) {
-      const RelationRef toast = lock_relation(catalog, relation->toast_table, kShareUpdateExclusive);
-      if (toast) vacuum_relation(catalog, *toast);
-    }
-  }
-  if (!options.analyze) return;
-  relation = catalog.require_relation(target.relation);
-  std::vector<std::int16_t> columns;
-  for (const std::string& name : target.columns) columns.push_back(require_column(*relation, name).number);
-  analyze_relation(catalog, *relation, columns, statistics_target);
+  vacuum_relation(context, *relation, options);
+  if (!is_valid(relation->toast_table) || !options.process_toast) return;
+  const RelationRef toast = lock_relation(context.catalog, relation->toast_table, mode);
+  if (toast) vacuum_relation(context, *toast, options);
+}
+
+void analyze_table(CommandContext& context, const ChosenTable& table, const VacuumOptions& options) {
+  VacuumOptions only = options;
+  only.vacuum = false;
+  const RelationRef relation = open_table(context, table, only, kShareUpdateExclusive);
+  if (relation) analyze_relation(context, *relation, table.columns, options);
 }
 
 }  // namespace
 
-std::string run_vacuum(CommandContext& context, const VacuumUtility& utility) {
-  const VacuumOptions options = read_options(utility);
-  if (options.vacuum && !options.analyze) {
-    for (const VacuumTarget& target : utility.targets) {
-      if (!target.columns.empty()) {
-        throw SqlError{sqlstate::kFeatureNotSupported,
-                       "ANALYZE option must be specified when a column list is provided"};
-      }
+VacuumOptions read_vacuum_options(const VacuumUtility& utility) {
+  VacuumOptions options;
+  options.vacuum = utility.vacuum;
+  options.analyze = !utility.vacuum;
+  bool parallel = false, disable_skipping = false;
+  for (const Option& option : utility.options) {
+    if (option.name == "verbose") {
+      options.verbose = option_bool(option);
+    } else if (option.name == "skip_locked") {
+      options.skip_locked = option_bool(option);
+    } else if (!utility.vacuum) {
+      throw SqlError{sqlstate::kSyntaxError, "unrecognized ANALYZE option " + in_quotes(option.name)}
+          .position(position_of(option));
+    } else if (option.name == "analyze") {
+      options.analyze = option_bool(option);
+    } else if (option.name == "freeze") {
+      static_cast<void>(option_bool(option));  // ids do not wrap: what all can see is marked so anyway
+    } else if (option.name == "full") {
+      options.full = option_bool(option);
+    } else if (option.name == "disable_page_skipping") {
+      disable_skipping = option_bool(option);
+    } else if (option.name == "index_cleanup") {
+      options.index_cleanup = read_index_cleanup(option);
+    } else if (option.name == "process_toast") {
+      options.process_toast = option_bool(option);
+    } else if (option.name == "truncate") {
+      options.truncate = option_bool(option);
+    } else if (option.name == "parallel") {
+      parallel = read_parallel(option) > 0;
+    } else {
+      throw SqlError{sqlstate::kSyntaxError, "unrecognized VACUUM option " + in_quotes(option.name)}.position(
+          position_of(option));
     }
   }
-  const std::vector<VacuumWork> targets = find_targets(context, utility);
-  const int statistics_target = static_cast<int>(context.settings.get_int(param::kDefaultStatisticsTarget));
-  for (const VacuumWork& target : targets) {
-    process(context, target, options, statistics_target);
-    // Each table is a transaction of its own, so that what is done stays done and locks are short.
-    if (options.vacuum) context.restart_transaction();
+  if (options.full && parallel) {
+    throw SqlError{sqlstate::kFeatureNotSupported, "VACUUM FULL cannot be performed in parallel"};
+  }
+  if (!options.analyze) {
+    for (const VacuumTarget& target : utility.targets) {
+      if (target.columns.empty()) continue;
+      throw SqlError{sqlstate::kFeatureNotSupported,
+                     "ANALYZE option must be specified when a column list is provided"};
+    }
+  }
+  if (options.full && disable_skipping) {
+    throw SqlError{sqlstate::kFeatureNotSupported,
+                   "VACUUM option DISABLE_PAGE_SKIPPING cannot be used with FULL"};
+  }
+  if (options.full && !options.process_toast) {
+    throw SqlError{sqlstate::kFeatureNotSupported, "PROCESS_TOAST required with VACUUM FULL"};
+  }
+  options.use_visibility_map = !disable_skipping;
+  return options;
+}
+
+std::string run_vacuum(CommandContext& context, const VacuumUtility& utility) {
+  const VacuumOptions options = read_vacuum_options(utility);
+  for (const ChosenTable& table : choose_tables(context, utility, options)) {
+    if (options.vacuum) {
+      // Each table in a transaction of its own, so that its locks and its snapshot do not last.
+      context.restart_transaction();
+      vacuum_table(context, table, options);
+      if (!options.analyze) continue;
+      context.restart_transaction();
+    }
+    analyze_table(context, table, options);
   }
   return options.vacuum ? "VACUUM" : "ANALYZE";
 }
