@@ -16,6 +16,7 @@ struct Snapshot;
 
 namespace pinwheel::sql {
 
+class AnalyzerCatalog;
 class Catalog;
 
 /// How rows leave the executor. `row` is called once per row; the values live until it returns.
@@ -45,6 +46,8 @@ struct ExecutionContext {
   ArenaBudget* budget = nullptr;
   bool repeatable_read = false;  ///< or serializable: 40001 instead of rechecks
   bool read_only_transaction = false;
+  /// For foreign-key actions, which are planned when they happen; null: such actions are refused (0A000).
+  AnalyzerCatalog* names = nullptr;
 };
 
 }  // namespace pinwheel::sql

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/arena.h"
@@ -9,6 +10,8 @@
 #include "sql/execute/executor.h"
 #include "sql/execute/slot.h"
 #include "sql/plan/cached_plan.h"
+#include "txn/heap_oracle.h"
+#include "txn/visibility.h"
 
 namespace pinwheel::sql {
 
@@ -16,7 +19,7 @@ class Node;
 struct RecheckState;
 struct TableState;
 struct SharedRows;
-class ForeignKeyQueue;
+class StatementChecks;
 
 /// An executor parameter: set by a nested loop, a correlated subplan's caller, or an init plan at first use.
 struct ParameterSlot {
@@ -45,6 +48,8 @@ struct RunState {
   const Datum* parameters = nullptr;
   const bool* parameter_nulls = nullptr;
   int parameter_count = 0;
+  std::optional<txn::HeapOracle> oracle;
+  std::optional<txn::MvccPredicate> visible;
   std::int64_t work_mem_bytes = 4 << 20;
 
   ParameterSlot* parameter_slots = nullptr;
@@ -57,13 +62,14 @@ struct RunState {
   NodeCounters* counters = nullptr;  ///< by node_id, when instrumented
   Instrument instrument = Instrument::kNone;
   std::uint64_t processed = 0;
-  bool opened = false;
+  std::unique_ptr<StatementChecks> checks;  ///< made by the first change that needs one
 
+  void begin(ExecutionContext& c);
+  void close_nodes() noexcept;
   /// Runs the init plan behind a pending parameter.
   void evaluate_pending(ParameterSlot& slot);
   Node* subplan_root(int index);
   TableState& table(int range);
-  bool needs_close = false;
 };
 
 /// State of one plan node. next() yields rows until null; the slot and what it points to stay until the
@@ -82,11 +88,14 @@ class Node {
   /// Lets go of pins, files and big memory; the node can be rewound afterwards.
   virtual void close() noexcept {}
   /// Merge joins: remembers the current row's place, goes back to it. Only nodes that buffer support it.
+  /// Only the first `rows` rows will be asked for (0 = all): sorts keep no more. Before the first next().
+  virtual void set_bound(std::int64_t /*rows*/) {}
   virtual void mark() {}
   virtual void restore() {}
 
   const Plan& plan;
   RunState& run;
+  bool has_started = false;  ///< for instrumentation: since the last rewind
 };
 
 Slot* instrumented_next(Node& node);
@@ -96,6 +105,15 @@ inline Slot* pull(Node& node) {
   if (node.run.instrument == Instrument::kNone) [[likely]]
     return node.next();
   return instrumented_next(node);
+}
+
+/// rewind(), counted as a new loop.
+inline void rewind_node(Node& node) {
+  if (node.run.counters != nullptr) {
+    node.has_started = false;
+    node.run.counters[node.plan.node_id].loops += 1;
+  }
+  node.rewind();
 }
 
 /// Makes the state of `plan` and of everything below it.

@@ -23,7 +23,8 @@ struct Slot {
   std::uint32_t tuple_size = 0;
   TupleId tid;
   Oid table;
-  const void* layout = nullptr;  ///< the relation's, for deforming
+  const void* layout = nullptr;     ///< the relation's (storage::TupleLayout), for deforming
+  std::uint32_t deform_offset = 0;  ///< where deforming goes on
 };
 
 }  // namespace pinwheel::sql
