@@ -45,12 +45,27 @@ struct Registry {
   void join_functions() {
     using namespace functions;
     std::unordered_map<std::string_view, FunctionPtr> by_source;
-    for (const auto table :
-         {comparison_functions(), integer_functions(), float_functions(), numeric_functions(),
-          text_functions(), binary_functions(), quoting_functions(), pattern_functions(), regexp_functions(),
-          datetime_functions(), datetime_arithmetic_functions(), array_functions(), bit_functions(),
-          misc_functions(), hash_functions(), catalog_functions(), aggregate_functions(),
-          statistics_functions(), type_io_functions()}) {
+    for (const auto table : {comparison_functions(),
+                             integer_functions(),
+                             float_functions(),
+                             numeric_functions(),
+                             text_functions(),
+                             binary_functions(),
+                             quoting_functions(),
+                             pattern_functions(),
+                             regexp_functions(),
+                             datetime_functions(),
+                             datetime_arithmetic_functions(),
+                             array_functions(),
+                             number_format_functions(),
+                             date_format_functions(),
+                             bit_functions(),
+                             misc_functions(),
+                             hash_functions(),
+                             catalog_functions(),
+                             aggregate_functions(),
+                             statistics_functions(),
+                             type_io_functions()}) {
       for (const BuiltinFunction& entry : table) {
         if (entry.oid.value != 0) {
           if (Code* code = find(entry.oid)) code->function = entry.function;
