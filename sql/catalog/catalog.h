@@ -67,6 +67,7 @@ class Catalog {
 
   /// Sets search_path (the setting's text, `"$user", public`).
   void set_search_path(std::string_view setting);
+  const std::string& search_path_setting() const;
   /// Equal for sessions of this process whose names resolve alike: part of the key of shared plans.
   std::uint64_t search_path_id();
   /// Resolved: existing schemas only; pg_temp and pg_catalog first when they are implicit.
@@ -165,6 +166,21 @@ class Catalog {
   EvalContext& eval_;
   txn::Transaction& transaction_;
   std::unique_ptr<State> state_;
+};
+
+/// While it lives only pg_catalog is searched, so that names in texts to be stored come out qualified.
+class [[nodiscard]] QualifiedNames {
+ public:
+  explicit QualifiedNames(Catalog& catalog) : catalog_{catalog}, before_{catalog.search_path_setting()} {
+    catalog_.set_search_path("");
+  }
+  ~QualifiedNames() { catalog_.set_search_path(before_); }
+  QualifiedNames(const QualifiedNames&) = delete;
+  QualifiedNames& operator=(const QualifiedNames&) = delete;
+
+ private:
+  Catalog& catalog_;
+  std::string before_;
 };
 
 }  // namespace pinwheel::sql

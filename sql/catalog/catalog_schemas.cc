@@ -68,6 +68,8 @@ void Catalog::set_search_path(std::string_view setting) {
   state_->path_valid = false;
 }
 
+const std::string& Catalog::search_path_setting() const { return state_->path_setting; }
+
 void Catalog::State::resolve_path() {
   const std::uint64_t generation = catalog.generation();
   if (path_valid && path_generation == generation && path_user == catalog.eval_.user) return;

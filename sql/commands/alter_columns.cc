@@ -200,6 +200,7 @@ void alter_column_type(CommandContext& context, Oid table_oid, const AlterTableC
           .hint("You might need to specify \"USING " + quote_identifier(old.name) +
                 "::" + catalog.format_type(column.type, column.type_modifier) + "\".");
     }
+    const QualifiedNames qualified{catalog};
     value.source = deparse_expression(value.expr, view_relation(*table, context.arena),
                                       context.analyze.catalog, context.analyze.eval, {.qualify_all = true});
   }

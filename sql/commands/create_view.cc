@@ -42,6 +42,7 @@ std::string view_source(CommandContext& context, const CreateViewUtility& utilit
     if (next < columns.size()) target.name = context.arena.copy(columns[next].name);
     ++next;
   }
+  const QualifiedNames qualified{context.catalog};
   return deparse_query(*utility.query, context.analyze.catalog, context.analyze.eval, {.qualify_all = true});
 }
 

@@ -21,6 +21,7 @@ StoredExpression finish(CommandContext& context, Expr* expr, const Relation& rel
   StoredExpression stored;
   stored.expr = expr;
   stored.columns = columns_of(expr);
+  const QualifiedNames qualified{context.catalog};
   const DeparseOptions options{.qualify_all = true};
   stored.source = deparse_expression(expr, view_relation(relation, context.arena), context.analyze.catalog,
                                      context.analyze.eval, options);
