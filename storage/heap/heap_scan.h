@@ -2,7 +2,7 @@
 
 #include <array>
 #include <memory>
-#include <optional>
+#include <utility>
 
 #include "shm/interrupts.h"
 #include "storage/heap/heap.h"
@@ -31,7 +31,7 @@ class HeapScan {
         trust_all_visible_{trust_all_visible} {
     const std::size_t frames = heap.storage().pool.frame_count();
     if (end_.value > first.value && end_.value - first.value > frames / 4) {
-      ring_.emplace(BufferRing::Kind::kBulkRead, frames);
+      ring_ = std::make_unique<BufferRing>(BufferRing::Kind::kBulkRead, frames);
     }
   }
 
@@ -62,12 +62,12 @@ class HeapScan {
     page_ = next_page_;
     next_page_ = pinwheel::next(next_page_);
     BufferPool& pool = heap_.storage().pool;
-    if (ring_.has_value() && page_.value % kPrefetchPages == 0) {
+    if (ring_ != nullptr && page_.value % kPrefetchPages == 0) {
       for (std::uint32_t i = kPrefetchPages; i < 2 * kPrefetchPages && page_.value + i < end_.value; ++i) {
         pool.prefetch({heap_.relation().file, Fork::kMain, PageNumber{page_.value + i}});
       }
     }
-    pin_ = pool.pin({heap_.relation().file, Fork::kMain, page_}, ring_.has_value() ? &*ring_ : nullptr);
+    pin_ = pool.pin({heap_.relation().file, Fork::kMain, page_}, ring_.get());
     if (oracle_ != nullptr) heap_.prune_if_worthwhile(pin_, *oracle_);
     collect();
     return true;
@@ -97,7 +97,7 @@ class HeapScan {
   PageNumber end_;
   PageNumber page_ = kInvalidPage;
   bool trust_all_visible_;
-  std::optional<BufferRing> ring_;
+  std::unique_ptr<BufferRing> ring_;  // large relations only
   Pin pin_;
   std::uint16_t index_ = 0;
   std::uint16_t count_ = 0;

@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "base/error.h"
+#include "storage/heap/check.h"
 #include "storage/heap/heap_fetch.h"
 #include "storage/heap/heap_scan.h"
 #include "storage/heap/vacuum.h"
@@ -342,6 +343,44 @@ TEST_CASE("rows beyond the page size are refused in PostgreSQL's words", "[stora
     CHECK(error.state().view() == "54000");
     CHECK(error.message() == "row is too big: size 9052, maximum size 8152");
   }
+}
+
+TEST_CASE("damage to tuples is found by the checker", "[storage][heap][check]") {
+  struct Listener final : HeapCheckVisitor {
+    void damage(const std::string& text) override { texts.push_back(text); }
+    std::vector<std::string> texts;
+  };
+  HeapBench bench;
+  const TupleId id = bench.insert(10, 1, 100);
+  bench.oracle.commit(10);
+  const UpdateOutcome updated = bench.update(11, id, 1, 101);
+  bench.insert(11, 2, 200);
+  Listener sound;
+  const HeapCheckResult result = verify_heap(bench.heap, &row_layout(), Xid{12}, sound);
+  CHECK(sound.texts.empty());
+  CHECK(result.tuples == 3);
+
+  const auto [field, value, message] = GENERATE(table<std::size_t, std::uint16_t, std::string>({
+      {offsetof(TupleHeader, xmin), 500, "xmin 500 is in the future"},
+      {offsetof(TupleHeader, infomask2), 3 | kTupleHeapOnly | 64, "tuple data begins at byte 40, not 48"},
+      {offsetof(TupleHeader, infomask2), 4, "number of attributes 4 exceeds maximum 3"},
+      {offsetof(TupleHeader, data_offset), 0xFF, "tuple is shorter than its header"},
+  }));
+  {
+    const WriteGuard guard = bench.engine.storage->pool.write_page({kTable, Fork::kMain, id.page});
+    std::byte* at = guard.page().item(updated.new_id.slot) + field;
+    if (field == offsetof(TupleHeader, data_offset)) {
+      *at = static_cast<std::byte>(value);
+    } else {
+      store(at, value);
+    }
+  }
+  Listener listener;
+  verify_heap(bench.heap, &row_layout(), Xid{12}, listener);
+  REQUIRE_FALSE(listener.texts.empty());
+  CHECK(listener.texts.back().find("relation base/5/16384, block 0, offset 2: ") == 0);
+  INFO(listener.texts.back());
+  CHECK(listener.texts.back().find(message) != std::string::npos);
 }
 
 TEST_CASE("unlogged tables write no log", "[storage][heap]") {

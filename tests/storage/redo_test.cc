@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 #include <random>
 
+#include "storage/heap/check.h"
 #include "storage/heap/heap_scan.h"
 #include "storage/heap/vacuum.h"
 #include "storage/redo.h"
@@ -155,6 +156,10 @@ class Workload {
   std::vector<TupleId> ids_;
 };
 
+struct NoDamage final : HeapCheckVisitor {
+  void damage(const std::string& text) override { FAIL_CHECK(text); }
+};
+
 void replay_into(Storage& storage, Engine& source) {
   wal::RmgrRegistry registry;
   registry.add(file_resource_manager(&storage));
@@ -181,6 +186,9 @@ TEST_CASE("replaying the log over nothing makes the same pages", "[storage][redo
   Engine recovered{other.path(), 32, /*in_recovery=*/true};
   replay_into(*recovered.storage, engine);
   CHECK(images_of(*recovered.storage, kTable) == expected);
+  NoDamage damage;
+  const Heap heap{*recovered.storage, {kTable}};
+  CHECK(verify_heap(heap, &row_layout(), Xid{1000}, damage).tuples > 0);
   CHECK(recovered.storage->visibility.count(kTable) == engine.storage->visibility.count(kTable));
 
   SECTION("and doing it again changes nothing") {

@@ -47,6 +47,7 @@ struct Engine {
     shm::SessionTable::declare(builder, 6, 2);
     wal::Log::declare(builder, log_options);
     Storage::declare(builder, options);
+    builder.add_region("Test Scratch", 1u << 20);
     segment = std::make_unique<shm::Segment>(std::move(builder),
                                              shm::MapOptions{shm::MemoryType::kMmap, shm::HugePages::kOff});
     processes = std::make_unique<shm::ProcessTable>(*segment);
