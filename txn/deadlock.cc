@@ -65,7 +65,7 @@ bool DeadlockSearch::still_holds(const Edge& edge) const {
   return now.owner == edge.to && now.sequence == edge.sequence;
 }
 
-bool DeadlockSearch::find_cycle(shm::SessionIndex waiter) {
+bool DeadlockSearch::find_cycle(shm::SessionIndex waiter, const std::function<void()>& give_way) {
   AllLatches latches{manager_};
   visited_.assign(manager_.session_count_, false);
   path_.clear();
@@ -73,7 +73,9 @@ bool DeadlockSearch::find_cycle(shm::SessionIndex waiter) {
   if (!visit(waiter, waiter)) return false;
   // Waits for transactions are not frozen by the latches. Each of them was seen before this second look and
   // is the same wait still, so between the two looks all edges stood at once: a true cycle.
-  return std::ranges::all_of(path_, [this](const Edge& edge) { return still_holds(edge); });
+  if (!std::ranges::all_of(path_, [this](const Edge& edge) { return still_holds(edge); })) return false;
+  give_way();
+  return true;
 }
 
 std::string DeadlockSearch::detail() const {

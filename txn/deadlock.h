@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,8 +17,10 @@ class DeadlockSearch {
  public:
   explicit DeadlockSearch(LockManager& manager) noexcept : manager_{manager} {}
 
-  /// True when `waiter` waits, over others, for itself. detail() then tells how.
-  bool find_cycle(shm::SessionIndex waiter);
+  /// True when `waiter` waits, over others, for itself. detail() then tells how. `give_way` runs before the
+  /// latches are released and takes the waiter out of its queue, so that of two sessions in one cycle that
+  /// look at the same time only the first finds it.
+  bool find_cycle(shm::SessionIndex waiter, const std::function<void()>& give_way);
 
   /// "Process 123 waits for ShareLock on transaction 456; blocked by process 789.", a line per edge.
   std::string detail() const;

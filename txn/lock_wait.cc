@@ -60,7 +60,7 @@ LockResult SessionLocks::lock_in_table(const LockTag& tag, LockMode mode, std::u
   try {
     wait_until(
         tag, mode, [&state] { return state.status.load(std::memory_order_acquire) == QueueStatus::kGranted; },
-        [&] { return leave_queue(tag, hash); });
+        [&](bool latched) { return latched ? leave_queue_latched(tag, hash) : leave_queue(tag, hash); });
   } catch (...) {
     give_up_strong();
     throw;
@@ -70,21 +70,27 @@ LockResult SessionLocks::lock_in_table(const LockTag& tag, LockMode mode, std::u
 }
 
 bool SessionLocks::leave_queue(const LockTag& tag, std::uint32_t hash) noexcept {
-  LockManager::SessionState& state = manager_.state_of(session_);
+  bool left;
   {
     shm::ExclusiveGuard guard{manager_.partition_latch(hash)};
-    if (state.status.load(std::memory_order_relaxed) == QueueStatus::kGranted) return false;
-    LockManager::Lock* lock = manager_.find_lock(tag, hash);
-    DB_ASSERT(lock != nullptr);
-    manager_.unqueue(*lock, session_);
-    state.status.store(QueueStatus::kNone, std::memory_order_relaxed);
-    LockManager::Holder* holder = manager_.find_holder(*lock, session_);
-    manager_.free_holder_if_unused(*lock, *holder);
-    // Those behind us may have waited for us only.
-    manager_.grant_waiters(*lock);
-    manager_.free_lock_if_unused(*lock);
+    left = leave_queue_latched(tag, hash);
   }
   manager_.wake_granted();
+  return left;
+}
+
+bool SessionLocks::leave_queue_latched(const LockTag& tag, std::uint32_t hash) noexcept {
+  LockManager::SessionState& state = manager_.state_of(session_);
+  if (state.status.load(std::memory_order_relaxed) == QueueStatus::kGranted) return false;
+  LockManager::Lock* lock = manager_.find_lock(tag, hash);
+  DB_ASSERT(lock != nullptr);
+  manager_.unqueue(*lock, session_);
+  state.status.store(QueueStatus::kNone, std::memory_order_relaxed);
+  LockManager::Holder* holder = manager_.find_holder(*lock, session_);
+  manager_.free_holder_if_unused(*lock, *holder);
+  // Those behind us may have waited for us only.
+  manager_.grant_waiters(*lock);
+  manager_.free_lock_if_unused(*lock);
   return true;
 }
 
@@ -115,7 +121,7 @@ LockResult SessionLocks::wait_for_transaction(Xid xid, LockWait wait) {
   const auto done = [&] {
     return running.wait_edge(session_).owner == shm::kNoSession && !running.enqueue_waiter(xid, session_);
   };
-  const auto leave = [&] {
+  const auto leave = [&](bool) {
     running.dequeue_waiter(session_);
     return running.is_running(xid);
   };
@@ -135,7 +141,7 @@ void SessionLocks::wait_until(const LockTag& tag, LockMode mode, Done done, Leav
   Deadline check_at = Deadline::after_ms(settings.deadlock_timeout_ms);
   // Gives the place up and raises what `raise` throws, unless we got what we waited for after all.
   const auto leave_with = [&](auto raise) {
-    if (!leave()) return;
+    if (!leave(/*latched=*/false)) return;
     wait_start.store(0, std::memory_order_relaxed);
     raise();
   };
@@ -158,15 +164,16 @@ void SessionLocks::wait_until(const LockTag& tag, LockMode mode, Done done, Leav
     if (!check_at.passed()) continue;
     check_at = Deadline::never();  // a cycle that forms later is found by whoever closes it
     DeadlockSearch search{manager_};
-    if (search.find_cycle(session_)) {
+    bool left = false;
+    const bool found = search.find_cycle(session_, [&] { left = leave(/*latched=*/true); });
+    manager_.wake_granted();
+    if (found && left) {
+      wait_start.store(0, std::memory_order_relaxed);
+      shm::count(shm::Counter::kDeadlocks);
       if (settings.log_lock_waits) log_wait("detected deadlock while waiting for", tag, mode, started_ns);
-      leave_with([&search] {
-        shm::count(shm::Counter::kDeadlocks);
-        throw SqlError{sqlstate::kTRDeadlockDetected, "deadlock detected"}
-            .detail(search.detail())
-            .hint("See server log for query details.");
-      });
-      break;
+      throw SqlError{sqlstate::kTRDeadlockDetected, "deadlock detected"}
+          .detail(search.detail())
+          .hint("See server log for query details.");
     }
     if (settings.log_lock_waits) log_wait("still waiting for", tag, mode, started_ns);
   }

@@ -122,8 +122,12 @@ class SessionLocks {
   bool release_fast_path(const Held& held) noexcept;
   LockResult lock_in_table(const LockTag& tag, LockMode mode, std::uint32_t hash, LockWait wait);
   void release_in_table(const LockTag& tag, LockMode mode, std::uint32_t hash) noexcept;
+  /// False when the lock was granted meanwhile. The second form is for who holds the partition latch, and
+  /// wakes nobody.
   bool leave_queue(const LockTag& tag, std::uint32_t hash) noexcept;
-  /// Parks until done(); leave() gives the place in the queue up and says false if it was done after all.
+  bool leave_queue_latched(const LockTag& tag, std::uint32_t hash) noexcept;
+  /// Parks until done(). leave(latched) gives the place in the queue up and says false if it was done after
+  /// all; `latched`: all partition latches are held.
   template <class Done, class Leave>
   void wait_until(const LockTag& tag, LockMode mode, Done done, Leave leave);
   void log_wait(std::string_view what, const LockTag& tag, LockMode mode, std::int64_t since_ns) const;
