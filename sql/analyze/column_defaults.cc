@@ -15,14 +15,14 @@ Expr* column_default(Analysis& an, const ViewedRelation& relation, std::int16_t 
                               SourceUse::kColumnDefault, column.name, type);
 }
 
-std::int16_t find_target_column(Analysis& an, const ViewedRelation& relation, std::string_view name,
-                                int location) {
+std::int16_t find_target_column(Analysis& an, const ViewedRelation& relation, std::string_view name, int location,
+                                bool system_known) {
   for (std::size_t i = 0; i < relation.columns.size(); ++i) {
     if (!relation.columns[i].dropped && relation.columns[i].name == name)
       return static_cast<std::int16_t>(i + 1);
   }
   Oid type;
-  if (system_column(name, &type) != 0) {
+  if (system_known && system_column(name, &type) != 0) {
     throw an.error(sqlstate::kFeatureNotSupported, cat("cannot assign to system column ", quoted(name)),
                    location);
   }

@@ -340,6 +340,13 @@ Expr* transform_indirection(Scope& scope, const PgQuery__AIndirection* indirecti
     const std::string_view name = raw::string_of(steps[i]);
     Expr* field = select_field(scope, result, name, location);
     if (field == nullptr) {
+      if (const ColumnExpr* whole = expr_if<ColumnExpr>(result); whole != nullptr && whole->attribute == 0) {
+        Scope* level = &scope;
+        for (int up = whole->levels_up; up > 0; --up) level = level->parent;
+        throw an.error(sqlstate::kUndefinedColumn,
+                       cat("column ", level->range_table[whole->range_index].alias, ".", name, " does not exist"),
+                       location);
+      }
       if (is_row_type(an, result->type.type) && result->type.type != kRecordType) {
         throw an.error(
             sqlstate::kUndefinedColumn,

@@ -47,7 +47,11 @@ std::string deparse_query_expression(const Expr* expr, const Query& query, Analy
 std::string deparse_query(const Query& query, AnalyzerCatalog& catalog, EvalContext& eval,
                           const DeparseOptions& options) {
   Deparser deparser{catalog, eval, options, true};
-  deparser.query(query, true);
+  std::vector<std::string_view> names;
+  for (const Target& target : query.targets) {
+    if (!target.hidden) names.push_back(target.name);
+  }
+  deparser.query(query, true, names);
   return deparser.take();
 }
 

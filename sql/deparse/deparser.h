@@ -23,9 +23,13 @@ class Deparser {
   Deparser(AnalyzerCatalog& catalog, EvalContext& eval, const DeparseOptions& options, bool indent)
       : catalog_{catalog}, eval_{eval}, options_{options}, indent_lines_{indent} {}
 
+  /// Names that the columns of the whole text go by, whatever the targets of a set operation's members are
+  /// called.
+  using ResultNames = std::span<const std::string_view>;
+
   void push_level(DeparseLevel level) { levels_.push_back(std::move(level)); }
   /// A whole query; `names_matter` false drops aliases that nobody can see (sub-selects in expressions).
-  void query(const Query& query, bool names_matter);
+  void query(const Query& query, bool names_matter, ResultNames result = {});
   /// `show_implicit`: casts that nobody wrote are shown too.
   void expression(const Expr* expr, bool show_implicit);
   std::string take() { return std::move(out_); }
@@ -42,10 +46,10 @@ class Deparser {
 
   // query.cc
   DeparseLevel make_level(const Query& query);
-  void select(const Query& query, bool names_matter);
-  void basic_select(const Query& query, bool names_matter);
+  void select(const Query& query, bool names_matter, ResultNames result);
+  void basic_select(const Query& query, bool names_matter, ResultNames result);
   void with_clause(const Query& query);
-  void targets(const Query& query, bool names_matter);
+  void targets(const Query& query, bool names_matter, ResultNames result);
   void from_clause(const Query& query);
   void from_item(const Query& query, const FromItem* item);
   void range_entry(const Query& query, int index);
@@ -53,7 +57,7 @@ class Deparser {
   void alias_list(const RangeEntry& entry);
   void function_item(const RangeEntry& entry);
   void values_rows(std::span<const ExprList> rows);
-  void set_operation(const Query& query, const SetNode* node, bool names_matter);
+  void set_operation(const Query& query, const SetNode* node, bool names_matter, ResultNames result);
   void order_by(std::span<const SortClause> clauses, std::span<const Target> targets, bool numbers);
   void sort_expression(const Expr* expr);
   void sort_suffix(const SortClause& clause, Oid type);

@@ -69,12 +69,12 @@ DeparseLevel Deparser::make_level(const Query& query) {
   return level;
 }
 
-void Deparser::query(const Query& query, bool names_matter) {
+void Deparser::query(const Query& query, bool names_matter, ResultNames result) {
   const int saved = indent_;
   levels_.push_back(make_level(query));
   switch (query.command) {
     case CommandKind::kSelect:
-      select(query, names_matter);
+      select(query, names_matter, result);
       break;
     case CommandKind::kInsert:
       insert(query);
@@ -94,13 +94,13 @@ void Deparser::query(const Query& query, bool names_matter) {
 
 // --- SELECT
 
-void Deparser::select(const Query& query, bool names_matter) {
+void Deparser::select(const Query& query, bool names_matter, ResultNames result) {
   with_clause(query);
   const bool is_set = query.set_operation != nullptr;
   if (is_set) {
-    set_operation(query, query.set_operation, names_matter);
+    set_operation(query, query.set_operation, names_matter, result);
   } else {
-    basic_select(query, names_matter);
+    basic_select(query, names_matter, result);
   }
   if (!query.order_by.empty()) {
     keyword(" ORDER BY ", -kStandard, kStandard, 1);
@@ -209,7 +209,7 @@ const RangeEntry* simple_values(const Query& query) {
 
 }  // namespace
 
-void Deparser::basic_select(const Query& query, bool names_matter) {
+void Deparser::basic_select(const Query& query, bool names_matter, ResultNames result) {
   if (indent_lines_) {
     indent_ += kStandard;
     out_ += ' ';
@@ -233,7 +233,7 @@ void Deparser::basic_select(const Query& query, bool names_matter) {
       out_ += " DISTINCT";
     }
   }
-  targets(query, names_matter);
+  targets(query, names_matter, result);
   from_clause(query);
   if (query.where != nullptr) {
     keyword(" WHERE ", -kStandard, kStandard, 1);
@@ -256,7 +256,7 @@ void Deparser::basic_select(const Query& query, bool names_matter) {
   window_clause(query);
 }
 
-void Deparser::targets(const Query& query, bool names_matter) {
+void Deparser::targets(const Query& query, bool names_matter, ResultNames result) {
   const std::span<const Target> list =
       query.command == CommandKind::kSelect ? query.targets : query.returning;
   int number = 0;
@@ -280,7 +280,10 @@ void Deparser::targets(const Query& query, bool names_matter) {
       has_bare = !names_matter;
       bare = "?column?";
     }
-    if (!has_bare || bare != target.name) out_ += " AS " + quote_identifier(target.name);
+    const std::string_view name = static_cast<std::size_t>(number) <= result.size()
+                                      ? result[static_cast<std::size_t>(number) - 1]
+                                      : target.name;
+    if (!has_bare || bare != name) out_ += " AS " + quote_identifier(name);
     std::string item;
     item.swap(out_);
     out_.swap(before);
@@ -314,12 +317,12 @@ void Deparser::values_rows(std::span<const ExprList> rows) {
   }
 }
 
-void Deparser::set_operation(const Query& query, const SetNode* node, bool names_matter) {
+void Deparser::set_operation(const Query& query, const SetNode* node, bool names_matter, ResultNames result) {
   if (node->operation == SetOperation::kNone) {
     const Query& leaf = *query.range_table[node->range_index].subquery;
     const bool parentheses = !leaf.ctes.empty() || !leaf.order_by.empty() || !leaf.row_marks.empty() ||
                              leaf.offset != nullptr || leaf.limit != nullptr;
-    wrapped(parentheses, [&] { this->query(leaf, names_matter); });
+    wrapped(parentheses, [&] { this->query(leaf, names_matter, result); });
     return;
   }
   bool parentheses = node->left->operation != SetOperation::kNone &&
@@ -330,7 +333,7 @@ void Deparser::set_operation(const Query& query, const SetNode* node, bool names
     inner = kStandard;
     keyword("", inner, 0, 0);
   }
-  set_operation(query, node->left, names_matter);
+  set_operation(query, node->left, names_matter, result);
   if (parentheses) {
     keyword(") ", -inner, 0, 0);
   } else if (indent_lines_) {
@@ -357,7 +360,7 @@ void Deparser::set_operation(const Query& query, const SetNode* node, bool names
     inner = kStandard;
   }
   keyword("", inner, 0, 0);
-  set_operation(query, node->right, false);
+  set_operation(query, node->right, false, result);
   if (indent_lines_) indent_ -= inner;
   if (parentheses) keyword(")", 0, 0, 0);
 }
@@ -697,7 +700,7 @@ void Deparser::from_item(const Query& query, const FromItem* item) {
 void Deparser::returning(const Query& query) {
   if (query.returning.empty()) return;
   keyword(" RETURNING", -kStandard, kStandard, kItem);
-  targets(query, true);
+  targets(query, true, {});
 }
 
 void Deparser::insert(const Query& query) {

@@ -4,7 +4,7 @@
 Usage: tests/oracle/record_analyze.py "host=... port=... user=... dbname=..."
 
 Fields: statement, SQLSTATE ("" = fine), message, position, detail, hint, result columns ("name:type oid,..."), view definition,
-pretty view definition (SELECT and VALUES only). Backslash, tab and newline are escaped.
+pretty view definition, how the view was made (SELECT and VALUES only). Backslash, tab and newline are escaped.
 """
 import ctypes, ctypes.util, pathlib, sys
 
@@ -72,11 +72,16 @@ def main():
         if not row[1]:
             row.append(stock.columns())
             if statement.split()[0] in ("SELECT", "VALUES", "WITH", "(SELECT") and "DELETE" not in statement:
-                made = stock.execute(f"create temp view probe as {statement}")
+                create = "create temp view probe as "
+                made = stock.execute(create + statement)
+                if field(made, "C") == "42701":  # columns need names of their own
+                    create = f"create temp view probe({', '.join(f'c{i}' for i in range(len(row[6].split(','))))}) as "
+                    made = stock.execute(create + statement)
                 if not field(made, "C"):
                     row.append(stock.value("select pg_get_viewdef('probe'::regclass)") or "")
                     row.append(stock.value("select pg_get_viewdef('probe'::regclass, true)") or "")
-                stock.execute("drop view if exists probe")
+                    row.append(create)
+                    stock.execute("drop view probe")
             stock.execute("deallocate s")
         rows.append("\t".join(escape(x) for x in row))
     (HERE / "expected.tsv").write_text("\n".join(rows) + "\n")
