@@ -156,10 +156,23 @@ class Checker {
     }
   }
 
+  /// Half-dead pages may stand left of the first page with a downlink.
+  PageNumber first_of_level(PageNumber linked) {
+    PageNumber number = linked;
+    for (std::size_t steps = 0; steps < seen_.size() && load(number); ++steps) {
+      const PageNumber previous{special_of(ConstPage{bytes_}).previous};
+      if (previous == kNoPage || !load(previous) ||
+          (special_of(ConstPage{bytes_}).flags & kBTreeHalfDead) == 0)
+        break;
+      number = previous;
+    }
+    return number;
+  }
+
   /// All pages of a level, from left to right; collects the next level's downlinks. False: no way to go on.
   bool check_level(std::uint32_t level, bool is_top) {
     std::vector<Downlink> below;
-    PageNumber number = downlinks_.front().child;
+    PageNumber number = first_of_level(downlinks_.front().child);
     PageNumber previous = kNoPage;
     std::size_t expected = 0;
     bool previous_was_incomplete = false;

@@ -104,6 +104,19 @@ void remember_deleted(const BTree& tree, std::uint32_t deleted) {
   set_lsn(meta, log_btree(tree, record, kInvalidXid));
 }
 
+/// The first leaf. Half-dead ones at the left end have no downlink: they are found by left links.
+PageNumber leftmost_leaf(const BTree& tree) {
+  PageNumber number = descend(tree, edge_key(tree.index(), false), 0, nullptr);
+  while (number != kNoPage) {
+    const ReadGuard guard = tree.storage().pool.read_page(tag_of(tree, number));
+    check_btree_page(tree, guard.page(), number);
+    const PageNumber previous{special_of(guard.page()).previous};
+    if (previous == kNoPage) break;
+    number = previous;
+  }
+  return number;
+}
+
 std::uint32_t deleted_before(const BTree& tree) {
   const ReadGuard meta = tree.storage().pool.read_page(tag_of(tree, kMetaPage));
   check_btree_page(tree, meta.page(), kMetaPage);
@@ -115,7 +128,7 @@ std::uint32_t deleted_before(const BTree& tree) {
 BTreeVacuumResult vacuum_btree(const BTree& tree, const BTreeVacuumOptions& options) {
   BTreeVacuumResult result;
   const std::uint32_t earlier = deleted_before(tree);
-  PageNumber number = descend(tree, edge_key(tree.index(), false), 0, nullptr);
+  PageNumber number = leftmost_leaf(tree);
   while (number != kNoPage) {
     shm::check_interrupts();
     const LeafVisit visit = visit_leaf(tree, number, options, result);

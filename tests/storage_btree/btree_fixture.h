@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -46,6 +48,11 @@ class Text {
  private:
   std::vector<std::byte> bytes_;
 };
+
+/// "17-xxx...": a number, filled up to `length` characters.
+inline std::string long_text(std::uint64_t number, int length) {
+  return fmt::format("{:x<{}}", fmt::format("{}-", number), length);
+}
 
 inline const AttributeLayout kInt4{4, 4, true, false, 'p'};
 inline const AttributeLayout kInt8{8, 8, true, false, 'p'};
