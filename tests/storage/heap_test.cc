@@ -362,7 +362,7 @@ TEST_CASE("damage to tuples is found by the checker", "[storage][heap][check]") 
 
   const auto [field, value, message] = GENERATE(table<std::size_t, std::uint16_t, std::string>({
       {offsetof(TupleHeader, xmin), 500, "xmin 500 is in the future"},
-      {offsetof(TupleHeader, infomask2), 3 | kTupleHeapOnly | 64, "tuple data begins at byte 40, not 48"},
+      {offsetof(TupleHeader, data_offset), 48, "tuple data begins at byte 48, not 40"},
       {offsetof(TupleHeader, infomask2), 4, "number of attributes 4 exceeds maximum 3"},
       {offsetof(TupleHeader, data_offset), 0xFF, "tuple is shorter than its header"},
   }));
