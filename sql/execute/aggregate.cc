@@ -20,7 +20,7 @@ class AggregateNode final : public ExpressionNode {
         plan_{p},
         input_{make_node(p.left, r)},
         comparer_{p.group_keys, &scratch_},
-        group_arena_{r.context->budget, 1024} {
+        group_arena_{&r.budget, 1024} {
     for (const AggregateCall& call : p.calls)
       runners_.push_back(std::make_unique<AggregateRunner>(*call.expr, r));
     find_kept_columns();

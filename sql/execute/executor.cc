@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/sqlstate.h"
+#include "sql/catalog/catalog.h"
 #include "sql/execute/deferred_work.h"
 #include "sql/execute/program.h"
 #include "sql/execute/run_state.h"
@@ -20,6 +21,9 @@ struct ExecutorImpl {
   Node* root = nullptr;
   std::unique_ptr<NodeCounters[]> counters;
   bool active = false;
+  // whom the privileges were last checked for, so that repeated executions need not ask again
+  Oid checked_user;
+  std::uint64_t checked_generation = 0;
   bool finished = false;
 };
 
@@ -41,6 +45,24 @@ std::string_view command_name(CommandKind command) {
   }
 }
 
+void check_privileges(const CachedPlan& plan, ExecutorImpl& impl, ExecutionContext& context) {
+  if (plan.privileges.empty()) return;
+  const std::uint64_t generation = context.catalog.generation();
+  if (impl.checked_user == context.eval.user && impl.checked_generation == generation) return;
+  for (const PlanPrivilege& privilege : plan.privileges) {
+    const Oid role = is_valid(privilege.as_user) ? privilege.as_user : context.eval.user;
+    if (context.catalog.has_relation_privilege(role, *privilege.relation, privilege.wanted)) continue;
+    const char kind = privilege.relation->kind;
+    throw SqlError{sqlstate::kInsufficientPrivilege, std::string{"permission denied for "} +
+                                                         (kind == 'v'   ? "view "
+                                                          : kind == 'S' ? "sequence "
+                                                                        : "table ") +
+                                                         privilege.relation->name};
+  }
+  impl.checked_user = context.eval.user;
+  impl.checked_generation = generation;
+}
+
 }  // namespace
 
 void ExecutorState::start(ExecutionContext& context, Instrument instrument) {
@@ -51,6 +73,7 @@ void ExecutorState::start(ExecutionContext& context, Instrument instrument) {
         sqlstate::kReadOnlySqlTransaction,
         "cannot execute " + std::string{command_name(plan.command)} + " in a read-only transaction"};
   }
+  check_privileges(plan, impl, context);
   impl.run.begin(context);
   impl.run.instrument = instrument;
   if (instrument != Instrument::kNone) {

@@ -21,7 +21,7 @@ class HashJoinNode final : public ExpressionNode {
         outer_{make_node(p.left, r)},
         inner_{make_node(p.right, r)},
         inner_format_{p.right->targets},
-        table_memory_{r.context->budget, 16384} {
+        table_memory_{&r.budget, 16384} {
     Arena& arena = r.state_arena;
     const std::size_t n = p.keys.size();
     std::vector<const Expr*> outer_keys;
@@ -267,7 +267,7 @@ class HashJoinNode final : public ExpressionNode {
       }
     }
     // kept rows move to fresh memory, so that what left is freed
-    Arena fresh{run.context->budget, 16384};
+    Arena fresh{&run.budget, 16384};
     std::vector<std::pair<std::uint64_t, PackedRow*>> rows;
     for (const Entry* e : kept)
       rows.emplace_back(e->hash, inner_format_.pack(e->row->values(), e->row->nulls(), fresh));

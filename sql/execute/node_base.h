@@ -9,8 +9,7 @@ namespace pinwheel::sql {
 /// A node with expressions: a frame to evaluate them in, an arena for one row's results, an output slot.
 class ExpressionNode : public Node {
  public:
-  ExpressionNode(const Plan& p, RunState& r)
-      : Node{p, r}, arena_{r.context != nullptr ? r.context->budget : nullptr} {
+  ExpressionNode(const Plan& p, RunState& r) : Node{p, r}, arena_{&r.budget} {
     frame_.run = &r;
     frame_.arena = &arena_;
   }

@@ -43,6 +43,7 @@ void RunState::begin(ExecutionContext& c) {
   parameter_nulls = c.parameter_nulls;
   parameter_count = c.parameter_count;
   work_mem_bytes = c.work_mem_bytes;
+  budget.limit_bytes = c.budget != nullptr ? c.budget->limit_bytes : ~std::size_t{0};
   oracle.emplace(c.transaction);
   visible.emplace(c.transaction, *c.snapshot);
   processed = 0;

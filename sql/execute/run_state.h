@@ -51,6 +51,7 @@ struct RunState {
   std::optional<txn::HeapOracle> oracle;
   std::optional<txn::MvccPredicate> visible;
   std::int64_t work_mem_bytes = 4 << 20;
+  ArenaBudget budget;  ///< of all arenas of the state; the limit is the session's
 
   ParameterSlot* parameter_slots = nullptr;
   Node** subplans = nullptr;           ///< roots, by subplan index; made at first use

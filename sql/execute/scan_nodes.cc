@@ -101,7 +101,7 @@ storage::BTreeTest tree_test(KeyTest test) {
 class KeyRunner {
  public:
   KeyRunner(const IndexScanPlan& p, RunState& r, ProgramCompiler compiler)
-      : plan_{p}, arena_{r.context->budget}, count_{p.keys.size()} {
+      : plan_{p}, arena_{&r.budget}, count_{p.keys.size()} {
     keys_ = r.state_arena.make_array<storage::BTreeScanKey>(count_ + 1);
     values_ = r.state_arena.make_array<Datum>(count_ + 1);
     nulls_ = r.state_arena.make_array<bool>(count_ + 1);

@@ -10,7 +10,7 @@
 namespace pinwheel::sql {
 
 SetFunctionCall::SetFunctionCall(const Expr* expr, int columns, RunState& run, Arena& row_arena)
-    : columns_{columns}, row_arena_{row_arena}, set_arena_{run.context->budget, 1024} {
+    : columns_{columns}, row_arena_{row_arena}, set_arena_{&run.budget, 1024} {
   ProgramCompiler compiler{run.state_arena, &run};
   const auto* f = expr_if<FunctionExpr>(expr);
   if (f == nullptr || !f->returns_set) {

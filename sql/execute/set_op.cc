@@ -74,7 +74,7 @@ class SetOpNode final : public ExpressionNode {
         plan_{p},
         left_{make_node(p.left, r)},
         right_{make_node(p.right, r)},
-        rows_{p.keys, p.targets, r.context->budget},
+        rows_{p.keys, p.targets, &r.budget},
         slot_{make_slot(r.state_arena, static_cast<int>(p.targets.size()))} {
     slot_->valid = slot_->count;
   }
@@ -157,9 +157,8 @@ class RecursiveUnionNode final : public Node {
         start_{make_node(p.left, r)},
         step_{make_node(p.right, r)},
         work_{sql::work_table(r, p.work_table, p.targets)},
-        next_rows_{work_.format, r.context->storage.files.data_directory(), r.work_mem_bytes,
-                   r.context->budget},
-        seen_{p.keys, p.targets, r.context->budget} {}
+        next_rows_{work_.format, r.context->storage.files.data_directory(), r.work_mem_bytes, &r.budget},
+        seen_{p.keys, p.targets, &r.budget} {}
 
   Slot* next() override {
     for (;;) {

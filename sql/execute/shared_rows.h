@@ -11,7 +11,7 @@ namespace pinwheel::sql {
 struct SharedRows {
   SharedRows(RunState& run, std::span<Expr* const> columns)
       : format{columns},
-        rows{format, run.context->storage.files.data_directory(), run.work_mem_bytes, run.context->budget} {}
+        rows{format, run.context->storage.files.data_directory(), run.work_mem_bytes, &run.budget} {}
 
   RowFormat format;
   TupleStore rows;

@@ -274,7 +274,7 @@ class MaterializeNode final : public Node {
       : Node{p, r},
         input_{make_node(p.left, r)},
         format_{p.left->targets},
-        rows_{format_, r.context->storage.files.data_directory(), r.work_mem_bytes, r.context->budget},
+        rows_{format_, r.context->storage.files.data_directory(), r.work_mem_bytes, &r.budget},
         slot_{make_slot(r.state_arena, format_.count())} {
     slot_->valid = slot_->count;
   }

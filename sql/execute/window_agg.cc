@@ -79,7 +79,7 @@ class WindowAggNode final : public ExpressionNode {
         plan_{p},
         input_{make_node(p.left, r)},
         format_{p.left->targets},
-        rows_{format_, r.context->storage.files.data_directory(), r.work_mem_bytes, r.context->budget},
+        rows_{format_, r.context->storage.files.data_directory(), r.work_mem_bytes, &r.budget},
         partition_{p.partition_keys, &scratch_},
         order_{p.order_keys, &scratch_} {
     row_slot_ = make_slot(r.state_arena, format_.count());
@@ -94,7 +94,7 @@ class WindowAggNode final : public ExpressionNode {
       made.type = call.expr->type.type;
       if (made.kind == WindowKind::kAggregate) {
         made.runner = std::make_unique<AggregateRunner>(*call.expr, r);
-        made.arena = std::make_unique<Arena>(r.context->budget, 1024);
+        made.arena = std::make_unique<Arena>(&r.budget, 1024);
       } else {
         for (const Expr* arg : call.expr->args) made.args.push_back(compiler().scalar(arg));
       }

@@ -28,6 +28,13 @@ struct PlanLock {
   std::uint8_t mode = 1;  ///< 1 AccessShare ... 8 AccessExclusive
 };
 
+/// What the user must be allowed to do with a relation for the plan to run.
+struct PlanPrivilege {
+  const Relation* relation = nullptr;  ///< kept alive by CachedPlan::relations
+  std::uint32_t wanted = 0;            ///< Privileges bits
+  Oid as_user;                         ///< 0 = the current user; within views their owner
+};
+
 /// A finished plan and everything it needs. One thread, the process's, uses it; several sessions may run it
 /// at once, each with its own ExecutorState. Whoever owns it destroys it only when none runs.
 class CachedPlan {
@@ -45,6 +52,7 @@ class CachedPlan {
   std::span<Oid> parameter_types;
   std::span<ResultColumn> columns;  ///< empty when no rows come back
   std::span<PlanLock> locks;
+  std::span<PlanPrivilege> privileges;
   std::vector<RelationRef> relations;  ///< keep alive what `ranges` point to
   /// Catalog generation at planning: see Catalog; a newer one means that `relations` must be compared.
   std::uint64_t catalog_generation = 0;

@@ -408,7 +408,7 @@ Plan* PlanMaker::make_other_scan(Path* path, const std::vector<Expr*>& wanted, b
       const int total = static_cast<int>(entry.columns.size()) - (entry.with_ordinality ? 1 : 0);
       for (std::size_t i = 0; i < entry.functions.size(); ++i) {
         const bool one = entry.functions.size() > 1 || entry.scalar_function;
-        counts.push_back(one ? 1 : total);
+        counts.push_back(i < entry.function_columns.size() ? entry.function_columns[i] : one ? 1 : total);
       }
       plan->column_counts = arena_span(q.arena, counts);
       return finish_scan(plan, path, filters, wanted, loose, out, nullptr);

@@ -28,6 +28,18 @@ void PlannerGlobal::note_lock(Oid relation, std::uint8_t mode) {
   locks.push_back({relation, mode});
 }
 
+void PlannerGlobal::note_privileges(const RangeEntry& entry) {
+  const Oid oid = is_valid(entry.view) ? entry.view : entry.relation;
+  if (entry.required_privileges == 0 || !is_valid(oid)) return;
+  const Relation* relation = open_relation(oid, 1);
+  for (PlanPrivilege& known : privileges) {
+    if (known.relation != relation || known.as_user != entry.check_as_user) continue;
+    known.wanted |= entry.required_privileges;
+    return;
+  }
+  privileges.push_back({relation, entry.required_privileges, entry.check_as_user});
+}
+
 std::string_view PlannerGlobal::unique_alias(std::string_view wanted) {
   const auto used = [&](std::string_view name) {
     return std::any_of(ranges.begin(), ranges.end(), [&](const PlanRange& r) { return r.alias == name; });
@@ -236,6 +248,7 @@ void plan_query(const Query& query, std::span<const Oid> parameter_types, const 
   result.ranges = arena_span(arena, global.ranges);
   result.subplans = arena_span(arena, global.subplans);
   result.locks = arena_span(arena, global.locks);
+  result.privileges = arena_span(arena, global.privileges);
   result.node_count = global.nodes;
   result.parameter_slot_count = global.parameter_slots;
   result.work_table_count = global.work_tables;

@@ -33,6 +33,7 @@ struct PlannerGlobal {
   std::vector<PlanRange> ranges;
   std::vector<SubPlan> subplans;
   std::vector<PlanLock> locks;
+  std::vector<PlanPrivilege> privileges;
   int parameter_slots = 0;
   int nodes = 0;
   int work_tables = 0;
@@ -41,6 +42,7 @@ struct PlannerGlobal {
   /// Opens the relation, notes the lock it needs; the result keeps it alive.
   const Relation* open_relation(Oid oid, std::uint8_t lock_mode);
   void note_lock(Oid relation, std::uint8_t mode);
+  void note_privileges(const RangeEntry& entry);
   std::string_view unique_alias(std::string_view wanted);
 };
 
@@ -284,6 +286,7 @@ class QueryPlanner {
   int absorb_ranges(Query& sub);
   JoinNode* absorb_from(const Query& sub, int offset);
   void replace_everywhere(ReplaceInQuery replace, void* context);
+  void min_max_by_index();
   void reduce_outer_joins(JoinNode* node, std::vector<Expr*>& upper_quals);
   void collect_ranges(const JoinNode* node, std::vector<int>& ranges) const;
 
@@ -360,7 +363,6 @@ class QueryPlanner {
   Path* plan_upper(JoinRelation* input, double tuple_fraction);
   PathKeys required_order(double* useful_fraction);
   Path* plan_grouping(JoinRelation& input);
-  bool min_max_by_index(JoinRelation& input, Path*& path);
   Path* plan_windows(Path* path);
   Path* plan_distinct(Path* path);
   Path* plan_sort(Path* path, const std::vector<Expr*>& keys, const std::vector<Path::Order>& orders,

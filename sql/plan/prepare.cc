@@ -3,6 +3,8 @@
 
 #include "base/error.h"
 #include "base/sqlstate.h"
+#include "sql/catalog/builtin.h"
+#include "sql/functions/function.h"
 #include "sql/plan/planner_state.h"
 #include "sql/types/type_info.h"
 
@@ -123,6 +125,7 @@ bool query_is_volatile(Query* query) {
 QueryPlanner::QueryPlanner(PlannerGlobal& g, QueryPlanner* p, const Query& q)
     : global{g}, arena{g.arena}, parent{p}, query{q} {
   ranges.assign(q.range_table.begin(), q.range_table.end());
+  for (const RangeEntry& entry : ranges) global.note_privileges(entry);
 }
 
 void QueryPlanner::replace_everywhere(ReplaceInQuery replace, void* context) {
@@ -348,7 +351,10 @@ void QueryPlanner::expand_cte_references() {
 
 int QueryPlanner::absorb_ranges(Query& sub) {
   const int offset = static_cast<int>(ranges.size());
-  for (const RangeEntry& entry : sub.range_table) ranges.push_back(entry);
+  for (const RangeEntry& entry : sub.range_table) {
+    global.note_privileges(entry);
+    ranges.push_back(entry);
+  }
   return offset;
 }
 
@@ -647,6 +653,89 @@ void QueryPlanner::reduce_outer_joins(JoinNode* node, std::vector<Expr*>& upper)
   upper.resize(before);
 }
 
+/// min(x), max(x) of a whole table become sub-selects that read one end of an index.
+void QueryPlanner::min_max_by_index() {
+  if (!query.has_aggregates || query.has_group_by || !query.group_by.empty() || query.having != nullptr ||
+      query.has_windows || !query.distinct.empty() || !query.row_marks.empty()) {
+    return;
+  }
+  if (tree_->children.size() != 1 || !tree_->quals.empty()) return;
+  const JoinNode* leaf = tree_->children[0];
+  if (leaf->kind != JoinNode::Kind::kRange) return;
+  const RangeEntry& entry = ranges[static_cast<std::size_t>(leaf->range)];
+  if (entry.kind != RangeKind::kRelation) return;
+  const Relation* relation = global.open_relation(entry.relation, entry.table_lock);
+  const auto usable = [&](const AggregateExpr* a) -> const AggregateInfo* {
+    const AggregateInfo* info = find_aggregate(a->function);
+    if (info == nullptr || !is_valid(info->sort_operator) || a->args.size() != 1 || a->filter != nullptr)
+      return nullptr;
+    const auto* column = expr_if<ColumnExpr>(strip_relabel(a->args[0]));
+    if (column == nullptr || column->levels_up != 0 || column->attribute <= 0) return nullptr;
+    for (const IndexInfo& index : relation->indexes) {
+      if (index.valid && index.predicate.empty() && index.keys[0].column == column->attribute &&
+          operator_in_family(info->sort_operator, index.keys[0].operator_family) != nullptr) {
+        return info;
+      }
+    }
+    return nullptr;
+  };
+  bool all = true;
+  for (const Target& t : query.targets) {
+    const auto plain = [&](auto& self, const Expr* e) -> void {
+      if (const auto* a = expr_if<AggregateExpr>(e)) {
+        all = all && usable(a) != nullptr;
+        return;
+      }
+      if (e->kind == ExprKind::kColumn || e->kind == ExprKind::kSubLink) all = false;
+      visit_children(e, [&](const Expr* child) { self(self, child); });
+    };
+    plain(plain, t.expr);
+  }
+  if (!all) return;
+  const auto sub_select = [&](AggregateExpr* a) -> Expr* {
+    const BuiltinFamilyOperator* member = operator_membership(usable(a)->sort_operator, Oid{403});
+    auto* q = arena.make<Query>();
+    q->range_table = arena_span(arena, std::vector<RangeEntry>{entry});
+    auto* item = arena.make<FromItem>();
+    item->range_index = 0;
+    q->from = arena_span(arena, std::vector<FromItem*>{item});
+    auto* column = arena.make<ColumnExpr>(*expr_cast<ColumnExpr>(strip_relabel(a->args[0])));
+    column->range_index = 0;
+    auto* not_null = arena.make<NullTestExpr>();
+    not_null->type.type = kBoolType;
+    not_null->arg = column;
+    not_null->is_null = false;
+    q->where = not_null;
+    Target target;
+    target.expr = rewrite(arena, a->args[0],
+                          [&](Expr* n) -> Expr* { return n->kind == ExprKind::kColumn ? column : nullptr; });
+    target.name = "min_max";
+    q->targets = arena_span(arena, std::vector<Target>{target});
+    SortClause order;
+    order.sort_operator = usable(a)->sort_operator;
+    order.descending = member != nullptr && member->strategy == 5;
+    order.nulls_first = order.descending;
+    q->order_by = arena_span(arena, std::vector<SortClause>{order});
+    auto* one = arena.make<ConstExpr>();
+    one->type.type = kInt8Type;
+    one->value = Datum::from_int64(1);
+    q->limit = one;
+    auto* link = arena.make<SubLinkExpr>();
+    link->type = a->type;
+    link->kind_of_link = SubLinkKind::kExpression;
+    link->query = q;
+    return link;
+  };
+  for (Target& t : query.targets) {
+    t.expr = rewrite(arena, t.expr, [&](Expr* n) -> Expr* {
+      auto* a = expr_if<AggregateExpr>(n);
+      return a != nullptr ? sub_select(a) : nullptr;
+    });
+  }
+  tree_->children.clear();
+  query.has_aggregates = false;
+}
+
 void QueryPlanner::prepare() {
   // spans shared with the caller's tree must not be written to
   query.targets = own_span(arena, query.targets);
@@ -668,6 +757,7 @@ void QueryPlanner::prepare() {
   fold_everything();
   std::vector<Expr*> none;
   reduce_outer_joins(tree_, none);
+  min_max_by_index();
   finish_expressions();
 }
 
