@@ -23,6 +23,7 @@ std::span<const BackgroundKind> background_kinds() {
 
 int run_bgwriter(SharedState& shared, ServerSettings& settings) {
   BackgroundProcess process{shared, settings, shm::ProcessKind::kBgwriter};
+  process.engine.storage.pool.set_write_counter(shm::Counter::kBufferWritesByBgwriter);
   while (true) {
     const storage::BgwriterRound round = process.engine.storage.pool.run_bgwriter_once();
     std::int64_t delay_ms = settings.get_int(param::kBgwriterDelay);

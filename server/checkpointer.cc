@@ -53,6 +53,7 @@ class Pacer final : public storage::FlushPacer {
 
 int run_checkpointer(SharedState& shared, ServerSettings& settings) {
   BackgroundProcess process{shared, settings, shm::ProcessKind::kCheckpointer};
+  process.engine.storage.pool.set_write_counter(shm::Counter::kBufferWritesByCheckpointer);
   ServerControl& control = shared.control();
   process.engine.log.become_checkpointer();
   wal::ControlData control_data = wal::read_control_file(shared.data_directory());

@@ -35,6 +35,12 @@ Engine::Engine(const SharedState& shared, const ServerSettings& settings)
       catalog_services{storage, clog.xids, transactions, locks, relations, invalidations},
       dropper_{std::make_unique<Dropper>(storage)} {
   transactions.set_file_dropper(dropper_.get());
+  // Free frames run low: the background writer refills on demand, not by its clock.
+  storage.pool.set_refill_waker(
+      [](void* processes) {
+        static_cast<shm::ProcessTable*>(processes)->request(shm::ProcessKind::kBgwriter, shm::kRequestWork);
+      },
+      &shared.processes());
   apply_settings(settings);
 }
 
