@@ -211,10 +211,16 @@ void Catalog::invalidate_shared() {
   state_->note(InvalidationKind::kShared, kInvalidOid, kInvalidOid);
 }
 
-void Catalog::note_new_file(FileId file) { state_->new_files.push_back(file); }
+void Catalog::note_new_file(FileId file) { state_->new_files.push_back({file, transaction_.nest_level()}); }
 
 bool Catalog::is_new_file(FileId file) const {
-  return std::ranges::find(state_->new_files, file) != state_->new_files.end();
+  return std::ranges::any_of(state_->new_files, [&](const State::NewFile& known) { return known.file == file; });
+}
+
+bool Catalog::is_new_file_of_level(FileId file) const {
+  return std::ranges::any_of(state_->new_files, [&](const State::NewFile& known) {
+    return known.file == file && known.level == transaction_.nest_level();
+  });
 }
 
 bool Catalog::has_changes() const { return !state_->pending.empty(); }
@@ -230,6 +236,10 @@ void Catalog::State::after_commit() noexcept {
     catalog.services_.cache.catch_up();
   }
   forget_changes();
+}
+
+void Catalog::State::commit_subtransaction(int level) noexcept {
+  for (NewFile& known : new_files) known.level = std::min(known.level, level - 1);
 }
 
 void Catalog::State::abort_subtransaction(int) noexcept {

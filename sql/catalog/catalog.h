@@ -145,6 +145,8 @@ class Catalog {
   /// without the log.
   void note_new_file(FileId file);
   bool is_new_file(FileId file) const;
+  /// Made by the innermost subtransaction, so that it goes if what is being done now is rolled back.
+  bool is_new_file_of_level(FileId file) const;
 
   /// Notes that this transaction changed `relation` (its row, columns, indexes, constraints...): this session
   /// builds it anew at once, others after commit. 0 with `names` = a name appeared or went.

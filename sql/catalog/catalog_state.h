@@ -28,7 +28,11 @@ struct Catalog::State final : txn::TransactionHooks {
   bool shared_changed = false;
   DatabaseEntries overlay;
   SharedEntries shared_overlay;
-  std::vector<FileId> new_files;
+  struct NewFile {
+    FileId file;
+    int level;  // nest level of the transaction that it belongs to
+  };
+  std::vector<NewFile> new_files;
   /// 0, or this session's own generation while it has changes.
   std::uint64_t own_generation = 0;
   std::uint64_t seen_generation = 0;
@@ -56,6 +60,7 @@ struct Catalog::State final : txn::TransactionHooks {
   std::span<const std::byte> commit_payload() override;
   void after_commit() noexcept override;
   void after_abort() noexcept override { forget_changes(); }
+  void commit_subtransaction(int level) noexcept override;
   void abort_subtransaction(int) noexcept override;
 };
 

@@ -2,97 +2,79 @@
 
 #include <algorithm>
 
-#include "base/file.h"
 #include "base/sqlstate.h"
-#include "shm/interrupts.h"
-#include "sql/catalog/relation_lock.h"
 #include "sql/commands/bound_expressions.h"
 #include "sql/commands/constraints.h"
+#include "sql/commands/copy_binary.h"
+#include "sql/commands/copy_file.h"
 #include "sql/commands/copy_reader.h"
 #include "sql/commands/support.h"
 #include "sql/commands/table_writer.h"
 #include "sql/types/type_info.h"
+#include "sql/types/utf8.h"
 #include "txn/transaction.h"
 
 namespace pinwheel::sql {
 namespace {
 
 constexpr int kRowExclusive = 3;
-constexpr int kShare = 5;
 constexpr std::size_t kMaxShownBytes = 100;
 
 std::string shown(std::string_view text) {
   if (text.size() <= kMaxShownBytes) return std::string{text};
-  std::size_t keep = kMaxShownBytes;
-  while (keep > 0 && (static_cast<unsigned char>(text[keep]) & 0xC0) == 0x80) --keep;
-  return std::string{text.substr(0, keep)} + "...";
+  return std::string{text.substr(0, clip_to_characters(text, kMaxShownBytes))} + "...";
 }
-
-/// Reads a server file piece by piece.
-class FileSource {
- public:
-  explicit FileSource(const std::string& path) : file_{File::open(path, OpenMode::kRead)}, bytes_(65536) {}
-  bool next(std::string_view& data) {
-    const std::size_t got = file_.read_at(offset_, bytes_);
-    offset_ += got;
-    data = {reinterpret_cast<const char*>(bytes_.data()), got};
-    return got > 0;
-  }
-
- private:
-  File file_;
-  std::vector<std::byte> bytes_;
-  std::uint64_t offset_ = 0;
-};
 
 /// One run of COPY FROM over one table.
 class CopyIn {
  public:
   CopyIn(CommandContext& context, const CopyUtility& utility, const CopyOptions& options,
-         RelationRef relation, CopySource source)
+         RelationRef relation)
       : context_{context},
         options_{options},
         relation_{std::move(relation)},
         columns_{copy_columns(*relation_, utility.columns)},
-        reader_{options, std::move(source)},
         writer_{context, relation_, {.frozen = options.freeze}},
-        defaults_{context.catalog, *relation_},
+        expressions_{context.catalog, *relation_},
         values_(relation_->columns.size()),
-        nulls_{std::make_unique<bool[]>(relation_->columns.size())} {
+        nulls_{std::make_unique<bool[]>(relation_->columns.size())},
+        force_not_null_{copy_forced_columns(*relation_, columns_, options.force_not_null, "FORCE_NOT_NULL")},
+        force_null_{copy_forced_columns(*relation_, columns_, options.force_null, "FORCE_NULL")} {
     prepare_inputs();
     prepare_defaults();
-    prepare_forced();
     if (!utility.where.text.empty()) {
-      where_ = defaults_.expression(utility.where.text, SourceUse::kCopyWhere);
+      where_ = expressions_.expression(utility.where.text, SourceUse::kCopyWhere);
     }
     slot_.values = values_.data();
     slot_.nulls = nulls_.get();
     slot_.count = slot_.valid = static_cast<int>(values_.size());
+    slot_.table = relation_->oid;
     frame_.slots[static_cast<int>(SlotSource::kScan)] = &slot_;
     frame_.arena = &row_arena_;
     frame_.eval = &context.catalog.eval();
   }
 
-  std::uint64_t run() {
-    std::vector<CopyField> fields;
-    std::uint64_t count = 0;
+  std::size_t column_count() const { return columns_.size(); }
+
+  std::uint64_t run(CopySource source) {
+    if (options_.format == CopyFormat::kBinary) {
+      binary_.emplace(std::move(source));
+    } else {
+      text_.emplace(options_, std::move(source));
+    }
     try {
-      if (options_.header) read_header(fields);
-      while (read_line(fields)) {
-        row_arena_.reset();
-        fill_row(fields);
-        if (where_ != nullptr && !passes()) continue;
-        column_ = nullptr;
-        writer_.add(values_.data(), nulls_.get(), reader_.line_number());
-        ++count;
-      }
+      if (binary_) binary_->read_header();
+      if (options_.header != CopyHeader::kNone) read_header();
+      copy_rows();
+      in_rows_ = false;
       writer_.finish();
     } catch (SqlError& error) {
       add_context(error);
       throw;
     }
-    reader_.drain();
-    return count;
+    if (binary_) binary_->drain();
+    if (text_) text_->drain();
+    return count_;
   }
 
  private:
@@ -110,7 +92,10 @@ class CopyIn {
     for (const std::int16_t number : columns_) {
       const Column& column = relation_->column(number);
       const TypeInfo* type = find_type(column.type);
-      if (type == nullptr || type->input == nullptr) {
+      const bool usable =
+          type != nullptr &&
+          (options_.format == CopyFormat::kBinary ? type->receive != nullptr : type->input != nullptr);
+      if (!usable) {
         throw SqlError{sqlstate::kFeatureNotSupported,
                        "COPY of type " + context_.catalog.format_type(column.type) + " is not supported"};
       }
@@ -130,68 +115,69 @@ class CopyIn {
         source = "nextval(" + std::to_string(column.identity_sequence.value) + "::regclass)";
       }
       if (source.empty()) continue;
-      default_columns_.push_back({i, defaults_.value(source, SourceUse::kColumnDefault, column)});
+      defaults_.push_back({i, expressions_.value(source, SourceUse::kColumnDefault, column)});
     }
   }
 
-  std::vector<bool> forced(const std::vector<std::string_view>& names) {
-    std::vector<bool> by_field(columns_.size(), false);
-    for (const std::string_view name : names) {
-      const Column& column = require_column(*relation_, name);
-      const auto found = std::ranges::find(columns_, column.number);
-      if (found != columns_.end()) by_field[static_cast<std::size_t>(found - columns_.begin())] = true;
-    }
-    return by_field;
-  }
-  void prepare_forced() {
-    if (!options_.force_not_null.empty()) force_not_null_ = forced(options_.force_not_null);
-    if (!options_.force_null.empty()) force_null_ = forced(options_.force_null);
+  bool read_row() {
+    in_rows_ = true;
+    if (binary_) return binary_->next(fields_, columns_.size());
+    return text_->next(fields_, force_not_null_.empty() ? nullptr : &force_not_null_,
+                       force_null_.empty() ? nullptr : &force_null_);
   }
 
-  bool read_line(std::vector<CopyField>& fields) {
-    in_line_ = true;
-    const bool got = reader_.next(fields, force_not_null_.empty() ? nullptr : &force_not_null_,
-                                  force_null_.empty() ? nullptr : &force_null_);
-    in_line_ = got;
-    return got;
-  }
-
-  void read_header(std::vector<CopyField>& fields) {
-    if (!read_line(fields) || !options_.header_match) return;
-    if (fields.size() != columns_.size()) {
+  void read_header() {
+    if (!read_row() || options_.header != CopyHeader::kMatch) return;
+    if (fields_.size() != columns_.size()) {
       throw SqlError{sqlstate::kBadCopyFileFormat, "wrong number of fields in header line: got " +
-                                                       std::to_string(fields.size()) + ", expected " +
+                                                       std::to_string(fields_.size()) + ", expected " +
                                                        std::to_string(columns_.size())};
     }
-    for (std::size_t i = 0; i < fields.size(); ++i) {
+    for (std::size_t i = 0; i < fields_.size(); ++i) {
       const std::string& name = relation_->column(columns_[i]).name;
-      if (fields[i].text == name && !fields[i].is_null) continue;
+      const std::string where =
+          "column name mismatch in header line field " + std::to_string(i + 1) + ": got ";
+      if (fields_[i].is_null) {
+        throw SqlError{sqlstate::kBadCopyFileFormat, where + "null value (" + in_quotes(options_.null_text) +
+                                                         "), expected " + in_quotes(name)};
+      }
+      if (fields_[i].text == name) continue;
       throw SqlError{sqlstate::kBadCopyFileFormat,
-                     "column name mismatch in header line field " + std::to_string(i + 1) + ": got " +
-                         in_quotes(fields[i].text) + ", expected " + in_quotes(name)};
+                     where + in_quotes(fields_[i].text) + ", expected " + in_quotes(name)};
     }
   }
 
-  void fill_row(const std::vector<CopyField>& fields) {
-    if (fields.size() > inputs_.size()) {
+  void copy_rows() {
+    while (read_row()) {
+      row_arena_.reset();
+      fill_row();
+      if (where_ != nullptr && !passes()) continue;
+      writer_.add(values_.data(), nulls_.get(), row_number());
+      ++count_;
+    }
+  }
+
+  void fill_row() {
+    if (fields_.size() > inputs_.size()) {
       throw SqlError{sqlstate::kBadCopyFileFormat, "extra data after last expected column"};
     }
     EvalContext& eval = context_.catalog.eval();
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       const Input& input = inputs_[i];
-      if (i >= fields.size()) {
+      if (i >= fields_.size()) {
+        column_ = nullptr;
         throw SqlError{sqlstate::kBadCopyFileFormat,
                        "missing data for column " + in_quotes(relation_->columns[input.column].name)};
       }
-      nulls_[input.column] = fields[i].is_null;
-      if (fields[i].is_null) continue;
+      nulls_[input.column] = fields_[i].is_null;
+      if (fields_[i].is_null) continue;
       column_ = &relation_->columns[input.column];
-      field_ = fields[i].text;
+      field_ = fields_[i].text;
       const IoContext io{row_arena_, eval, input.type->oid, input.modifier};
-      values_[input.column] = input.type->input(fields[i].text, io);
+      values_[input.column] = binary_ ? input.type->receive(field_, io) : input.type->input(field_, io);
     }
     column_ = nullptr;
-    for (const Default& each : default_columns_) {
+    for (const Default& each : defaults_) {
       values_[each.column] = each.value->value(frame_, &nulls_[each.column]);
     }
   }
@@ -202,16 +188,20 @@ class CopyIn {
     return !is_null && result.as_bool();
   }
 
+  std::uint64_t row_number() const { return binary_ ? binary_->row_number() : text_->line_number(); }
+
   void add_context(SqlError& error) {
+    if (writer_.in_key_checks()) return;
     std::string text = "COPY " + relation_->name;
     if (writer_.in_flush()) {
       text += ", line " + std::to_string(writer_.current_tag());
-    } else if (in_line_) {
-      text += ", line " + std::to_string(reader_.line_number());
+    } else if (in_rows_) {
+      text += ", line " + std::to_string(row_number());
       if (column_ != nullptr) {
-        text += ", column " + column_->name + ": \"" + shown(field_) + "\"";
-      } else {
-        text += ": \"" + shown(reader_.line()) + "\"";
+        text += ", column " + column_->name;
+        if (!binary_) text += ": \"" + shown(field_) + "\"";
+      } else if (text_ && text_->has_line()) {
+        text += ": \"" + shown(text_->line()) + "\"";
       }
     } else {
       return;
@@ -223,19 +213,22 @@ class CopyIn {
   const CopyOptions& options_;
   RelationRef relation_;
   std::vector<std::int16_t> columns_;
-  CopyReader reader_;
   TableWriter writer_;
-  BoundExpressions defaults_;
+  BoundExpressions expressions_;
   std::vector<Datum> values_;
   std::unique_ptr<bool[]> nulls_;
+  std::vector<bool> force_not_null_, force_null_;  // by field
   std::vector<Input> inputs_;
-  std::vector<Default> default_columns_;
-  std::vector<bool> force_not_null_, force_null_;
+  std::vector<Default> defaults_;
   const Program* where_ = nullptr;
+  std::optional<CopyReader> text_;
+  std::optional<CopyBinaryReader> binary_;
+  std::vector<CopyField> fields_;
+  std::uint64_t count_ = 0;
   Slot slot_;
   EvalFrame frame_;
   Arena row_arena_;
-  bool in_line_ = false;
+  bool in_rows_ = false;
   const Column* column_ = nullptr;  // whose text is being read
   std::string_view field_;
 };
@@ -245,8 +238,18 @@ void check_target(const Relation& relation) {
     refuse_system_relation(relation);
     return;
   }
-  const std::string word{relation_kind_word(relation.kind)};
-  throw SqlError{sqlstate::kWrongObjectType, "cannot copy to " + word + " " + in_quotes(relation.name)};
+  const std::string name = " " + in_quotes(relation.name);
+  switch (relation.kind) {
+    case 'v':
+      throw SqlError{sqlstate::kWrongObjectType, "cannot copy to view" + name}.hint(
+          "To enable copying to a view, provide an INSTEAD OF INSERT trigger.");
+    case 'm':
+      throw SqlError{sqlstate::kWrongObjectType, "cannot copy to materialized view" + name};
+    case 'S':
+      throw SqlError{sqlstate::kWrongObjectType, "cannot copy to sequence" + name};
+    default:
+      throw SqlError{sqlstate::kWrongObjectType, "cannot copy to non-table relation" + name};
+  }
 }
 
 }  // namespace
@@ -274,40 +277,42 @@ std::vector<std::int16_t> copy_columns(const Relation& relation, std::span<std::
   return columns;
 }
 
+std::vector<bool> copy_forced_columns(const Relation& relation, const std::vector<std::int16_t>& columns,
+                                      const std::vector<std::string_view>& names, std::string_view word) {
+  if (names.empty()) return {};
+  std::vector<bool> by_field(columns.size(), false);
+  for (const std::string_view name : names) {
+    const auto found = std::ranges::find(columns, require_column(relation, name).number);
+    if (found == columns.end()) {
+      throw SqlError{sqlstate::kInvalidColumnReference,
+                     std::string{word} + " column " + in_quotes(name) + " not referenced by COPY"};
+    }
+    by_field[static_cast<std::size_t>(found - columns.begin())] = true;
+  }
+  return by_field;
+}
+
 std::uint64_t copy_from(CommandContext& context, const CopyUtility& utility, const CopyOptions& options) {
+  Catalog& catalog = context.catalog;
   const RelationRef relation = require_relation(context, utility.table, kRowExclusive);
-  check_target(*relation);
   const std::vector<std::int16_t> columns = copy_columns(*relation, utility.columns);
-  context.catalog.check_relation_privilege(*relation, kInsertPrivilege, columns);
-  if (context.catalog.transaction().options().read_only && !relation->is_temporary()) {
+  catalog.check_relation_privilege(*relation, kInsertPrivilege, columns);
+  check_target(*relation);
+  if (catalog.transaction().options().read_only && !relation->is_temporary()) {
     throw SqlError{sqlstate::kReadOnlySqlTransaction, "cannot execute COPY FROM in a read-only transaction"};
   }
-  if (options.freeze && !context.catalog.is_new_file(relation->file)) {
+  if (options.freeze && !catalog.is_new_file_of_level(relation->file)) {
     throw SqlError{sqlstate::kObjectNotInPrerequisiteState,
                    "cannot perform COPY FREEZE because the table was not created or truncated in the current "
                    "subtransaction"};
   }
-  // Keys are looked for once all rows are in: until the end nobody may take away what they refer to.
-  for (const ForeignKey& key : relation->references) {
-    static_cast<void>(lock_relation(context.catalog, key.to_table, kShare));
+  CopyIn copy{context, utility, options, relation};
+  if (!utility.file_name.empty()) {
+    CopyInputFile file{std::string{utility.file_name}};
+    return copy.run([&](std::string_view& data) { return file.next(data); });
   }
-  std::uint64_t count = 0;
-  if (utility.file_name.empty()) {
-    context.client.copy_in_begin(false, static_cast<int>(columns.size()));
-    CopyIn copy{context, utility, options, relation,
-                [&](std::string_view& data) { return context.client.copy_in_read(data); }};
-    count = copy.run();
-  } else {
-    FileSource source{std::string{utility.file_name}};
-    CopyIn copy{context, utility, options, relation,
-                [&](std::string_view& data) { return source.next(data); }};
-    count = copy.run();
-  }
-  if (!relation->references.empty()) {
-    context.catalog.transaction().advance_command();
-    for (const ForeignKey& key : relation->references) validate_foreign_key(context, *relation, key);
-  }
-  return count;
+  context.client.copy_in_begin(options.format == CopyFormat::kBinary, static_cast<int>(columns.size()));
+  return copy.run([&](std::string_view& data) { return context.client.copy_in_read(data); });
 }
 
 }  // namespace pinwheel::sql

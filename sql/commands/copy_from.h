@@ -1,6 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
 
 #include "sql/commands/command_context.h"
 #include "sql/commands/copy_options.h"
@@ -16,5 +19,10 @@ std::uint64_t copy_to(CommandContext& context, const CopyUtility& utility, const
 /// The columns of COPY t (a, b): numbers; all live, not generated columns when none are written. Errors:
 /// 42703, 42701, 42P10 for generated columns.
 std::vector<std::int16_t> copy_columns(const Relation& relation, std::span<std::string_view> names);
+
+/// By field, whether an option (`word`: FORCE_NULL...) names its column. Empty when it names none. Errors:
+/// 42703; 42P10 when COPY leaves the column out.
+std::vector<bool> copy_forced_columns(const Relation& relation, const std::vector<std::int16_t>& columns,
+                                      const std::vector<std::string_view>& names, std::string_view word);
 
 }  // namespace pinwheel::sql

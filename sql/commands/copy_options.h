@@ -1,20 +1,23 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "sql/commands/command_context.h"
-#include "sql/query/utility.h"
-
 namespace pinwheel::sql {
 
+struct CopyUtility;
+
+enum class CopyFormat : std::uint8_t { kText, kCsv, kBinary };
+enum class CopyHeader : std::uint8_t { kNone, kPresent, kMatch };
+
+/// COPY's options, with the format's defaults filled in.
 struct CopyOptions {
-  bool csv = false;
+  CopyFormat format = CopyFormat::kText;
   char delimiter = '\t';
   std::string null_text = "\\N";
-  bool header = false;
-  bool header_match = false;
+  CopyHeader header = CopyHeader::kNone;
   char quote = '"';
   char escape = '"';
   bool freeze = false;

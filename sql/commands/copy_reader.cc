@@ -4,13 +4,10 @@
 
 #include "base/error.h"
 #include "base/sqlstate.h"
+#include "sql/types/utf8.h"
 
 namespace pinwheel::sql {
 namespace {
-
-[[noreturn]] void bad_format(std::string message, std::string hint = {}) {
-  throw SqlError{sqlstate::kBadCopyFileFormat, std::move(message)}.hint(std::move(hint));
-}
 
 int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -18,128 +15,26 @@ int hex_digit(char c) {
   if (c >= 'A' && c <= 'F') return c - 'A' + 10;
   return -1;
 }
+bool is_octal(char c) { return c >= '0' && c <= '7'; }
+
+bool is_set(const std::vector<bool>* flags, std::size_t field) {
+  return flags != nullptr && field < flags->size() && (*flags)[field];
+}
 
 }  // namespace
 
-bool CopyReader::fill() {
-  if (source_ended_) return false;
-  std::string_view piece;
-  if (!source_(piece)) {
-    source_ended_ = true;
-    return false;
-  }
-  if (at_ > 0) {
-    buffer_.erase(0, at_);
-    at_ = 0;
-  }
-  buffer_.append(piece);
-  return true;
-}
-
-void CopyReader::take_line(std::size_t end, std::size_t skip) {
-  line_ = std::string_view{buffer_}.substr(at_, end - at_);
-  at_ = end + skip;
-  ++line_number_;
-}
-
-bool CopyReader::find_text_line() {
-  std::size_t searched = 0;  // from at_
-  for (;;) {
-    const char* from = buffer_.data() + at_ + searched;
-    const std::size_t rest = buffer_.size() - at_ - searched;
-    const char* newline = rest > 0 ? static_cast<const char*>(std::memchr(from, '\n', rest)) : nullptr;
-    if (newline == nullptr) {
-      searched = buffer_.size() - at_;
-      const std::size_t before = buffer_.size() - at_;
-      if (!fill()) {
-        if (at_ == buffer_.size()) return false;
-        take_line(buffer_.size(), 0);
-        break;
-      }
-      searched = before;
-      continue;
-    }
-    const auto end = static_cast<std::size_t>(newline - buffer_.data());
-    // An odd number of backslashes before it makes the newline data.
-    std::size_t slashes = 0;
-    while (end - slashes > at_ && buffer_[end - slashes - 1] == '\\') ++slashes;
-    if (slashes % 2 == 1) {
-      searched = end + 1 - at_;
-      continue;
-    }
-    take_line(end, 1);
-    break;
-  }
-  const bool has_return = !line_.empty() && line_.back() == '\r';
-  if (line_end_ == LineEnd::kUnknown) line_end_ = has_return ? LineEnd::kReturnNewline : LineEnd::kNewline;
-  if (line_end_ == LineEnd::kReturnNewline) {
-    if (has_return) {
-      line_.remove_suffix(1);
-    } else if (at_ <= buffer_.size() && !source_ended_) {
-      bad_format("literal newline found in data", "Use \"\\n\" to represent newline.");
-    }
-  }
-  if (std::memchr(line_.data(), '\r', line_.size()) != nullptr) {
-    // Only an escaped one may stand there.
-    for (std::size_t i = 0; i < line_.size(); ++i) {
-      if (line_[i] == '\\') {
-        ++i;
-      } else if (line_[i] == '\r') {
-        bad_format("literal carriage return found in data", "Use \"\\r\" to represent carriage return.");
-      }
-    }
-  }
-  return true;
-}
-
-bool CopyReader::find_csv_line() {
-  std::size_t i = 0;  // from at_
-  bool quoted = false;
-  for (;;) {
-    if (at_ + i == buffer_.size()) {
-      if (!fill()) {
-        if (at_ == buffer_.size()) return false;
-        if (quoted) {
-          take_line(buffer_.size(), 0);
-          bad_format("unterminated CSV quoted field");
-        }
-        take_line(buffer_.size(), 0);
-        break;
-      }
-      continue;
-    }
-    const char c = buffer_[at_ + i];
-    if (quoted && options_.escape != options_.quote && c == options_.escape) {
-      // The escaped character is data, whatever it is.
-      if (at_ + i + 1 == buffer_.size() && !fill()) break;
-      i += at_ + i + 1 < buffer_.size() ? 2 : 1;
-      continue;
-    }
-    if (c == options_.quote) quoted = !quoted;
-    if (c == '\n' && !quoted) {
-      take_line(at_ + i, 1);
-      break;
-    }
-    ++i;
-  }
-  if (!line_.empty() && line_.back() == '\r') line_.remove_suffix(1);
-  return true;
-}
+CopyReader::CopyReader(const CopyOptions& options, CopySource source)
+    : options_{options},
+      lines_{{options.format == CopyFormat::kCsv, options.quote, options.escape}, std::move(source)} {}
 
 bool CopyReader::next(std::vector<CopyField>& fields, const std::vector<bool>* force_not_null,
                       const std::vector<bool>* force_null) {
-  if (ended_) return false;
-  if (!(options_.csv ? find_csv_line() : find_text_line())) {
-    ended_ = true;
-    return false;
-  }
-  if (line_ == "\\.") {
-    ended_ = true;
-    return false;
-  }
+  has_line_ = false;
+  if (!lines_.next(line_)) return false;
+  has_line_ = true;
   fields.clear();
   scratch_.clear();
-  if (options_.csv) {
+  if (options_.format == CopyFormat::kCsv) {
     split_csv(fields, force_not_null, force_null);
   } else {
     split_text(fields);
@@ -147,49 +42,37 @@ bool CopyReader::next(std::vector<CopyField>& fields, const std::vector<bool>* f
   return true;
 }
 
-void CopyReader::drain() {
-  std::string_view piece;
-  while (!source_ended_ && source_(piece)) {
-  }
-  source_ended_ = true;
-}
-
 void CopyReader::split_text(std::vector<CopyField>& fields) {
-  const bool has_escapes = std::memchr(line_.data(), '\\', line_.size()) != nullptr;
-  // Unescaped copies are at most as long as the line: reserving keeps the views into them in place.
-  if (has_escapes) scratch_.reserve(line_.size());
   const char* at = line_.data();
   const char* const end = at + line_.size();
+  const bool has_escapes = std::memchr(at, '\\', line_.size()) != nullptr;
+  // Unescaped copies are at most as long as the line: reserving keeps the views into them in place.
+  if (has_escapes) scratch_.reserve(line_.size());
   for (;;) {
-    const char* stop = nullptr;
-    if (!has_escapes) {
-      stop =
-          static_cast<const char*>(std::memchr(at, options_.delimiter, static_cast<std::size_t>(end - at)));
-    } else {
-      for (const char* p = at; p < end; ++p) {
-        if (*p == '\\' && p + 1 < end) {
-          ++p;
-        } else if (*p == options_.delimiter) {
-          stop = p;
-          break;
-        }
+    const char* stop = at;
+    bool escaped = false;
+    while (stop < end && *stop != options_.delimiter) {
+      if (has_escapes && *stop == '\\') {
+        escaped = true;
+        if (++stop == end) break;
       }
+      ++stop;
     }
-    const std::string_view field{at, static_cast<std::size_t>((stop != nullptr ? stop : end) - at)};
+    const std::string_view field{at, static_cast<std::size_t>(stop - at)};
     if (field == options_.null_text) {
       fields.push_back({{}, true});
-    } else if (has_escapes && field.find('\\') != std::string_view::npos) {
-      fields.push_back({unescape(field), false});
     } else {
-      fields.push_back({field, false});
+      fields.push_back({escaped ? unescape(field) : field, false});
     }
-    if (stop == nullptr) return;
+    if (stop == end) return;
     at = stop + 1;
   }
 }
 
+/// Copies a field with its escapes replaced. What is written by number may be no character: it is checked.
 std::string_view CopyReader::unescape(std::string_view field) {
   const std::size_t from = scratch_.size();
+  bool by_number = false;
   for (std::size_t i = 0; i < field.size(); ++i) {
     char c = field[i];
     if (c != '\\' || i + 1 == field.size()) {
@@ -199,95 +82,97 @@ std::string_view CopyReader::unescape(std::string_view field) {
     c = field[++i];
     switch (c) {
       case 'b':
-        scratch_ += '\b';
+        c = '\b';
         break;
       case 'f':
-        scratch_ += '\f';
+        c = '\f';
         break;
       case 'n':
-        scratch_ += '\n';
+        c = '\n';
         break;
       case 'r':
-        scratch_ += '\r';
+        c = '\r';
         break;
       case 't':
-        scratch_ += '\t';
+        c = '\t';
         break;
       case 'v':
-        scratch_ += '\v';
+        c = '\v';
         break;
       case 'x': {
         int value = i + 1 < field.size() ? hex_digit(field[i + 1]) : -1;
-        if (value < 0) {
-          scratch_ += 'x';
-          break;
-        }
+        if (value < 0) break;
         ++i;
         if (i + 1 < field.size() && hex_digit(field[i + 1]) >= 0) value = value * 16 + hex_digit(field[++i]);
-        scratch_ += static_cast<char>(value);
+        c = static_cast<char>(value);
+        by_number = by_number || c <= 0;
         break;
       }
       default:
-        if (c >= '0' && c <= '7') {
-          int value = c - '0';
-          for (int digits = 1;
-               digits < 3 && i + 1 < field.size() && field[i + 1] >= '0' && field[i + 1] <= '7'; ++digits) {
-            value = value * 8 + (field[++i] - '0');
-          }
-          scratch_ += static_cast<char>(value);
-        } else {
-          scratch_ += c;
+        if (!is_octal(c)) break;
+        int value = c - '0';
+        for (int digits = 1; digits < 3 && i + 1 < field.size() && is_octal(field[i + 1]); ++digits) {
+          value = value * 8 + (field[++i] - '0');
         }
+        c = static_cast<char>(value);
+        by_number = by_number || c <= 0;
     }
+    scratch_ += c;
   }
-  return std::string_view{scratch_}.substr(from);
+  const std::string_view text = std::string_view{scratch_}.substr(from);
+  if (by_number) check_utf8(text);
+  return text;
+}
+
+/// Reads one field and leaves `at` at its delimiter or the end. `is_null` says that it is the null text,
+/// written without quotes.
+CopyField CopyReader::take_csv_field(const char*& at, const char* end) {
+  const char* const start = at;
+  while (at < end && *at != options_.delimiter && *at != options_.quote) ++at;
+  if (at == end || *at == options_.delimiter) {
+    const std::string_view text{start, static_cast<std::size_t>(at - start)};
+    return {text, text == options_.null_text};
+  }
+  const std::size_t from = scratch_.size();
+  scratch_.append(start, at);
+  while (at < end && *at != options_.delimiter) {
+    if (*at != options_.quote) {
+      scratch_ += *at++;
+      continue;
+    }
+    ++at;  // into the quotes
+    for (;; ++at) {
+      if (at == end) throw SqlError{sqlstate::kBadCopyFileFormat, "unterminated CSV quoted field"};
+      const bool escapes =
+          *at == options_.escape && at + 1 < end && (at[1] == options_.escape || at[1] == options_.quote);
+      if (escapes) {
+        ++at;
+      } else if (*at == options_.quote) {
+        break;
+      }
+      scratch_ += *at;
+    }
+    ++at;
+  }
+  return {std::string_view{scratch_}.substr(from), false};
 }
 
 void CopyReader::split_csv(std::vector<CopyField>& fields, const std::vector<bool>* force_not_null,
                            const std::vector<bool>* force_null) {
   scratch_.reserve(line_.size());
-  std::size_t i = 0;
+  const char* at = line_.data();
+  const char* const end = at + line_.size();
   for (;;) {
-    const std::size_t from = scratch_.size();
-    bool saw_quote = false;
-    bool quoted = false;
-    for (; i < line_.size(); ++i) {
-      const char c = line_[i];
-      if (!quoted) {
-        if (c == options_.delimiter) break;
-        if (c == options_.quote) {
-          quoted = saw_quote = true;
-          continue;
-        }
-        scratch_ += c;
-        continue;
-      }
-      const bool has_next = i + 1 < line_.size();
-      if (c == options_.escape && has_next &&
-          (line_[i + 1] == options_.escape || line_[i + 1] == options_.quote)) {
-        scratch_ += line_[++i];
-      } else if (c == options_.quote) {
-        quoted = false;
-      } else {
-        scratch_ += c;
-      }
-    }
-    const std::string_view text = std::string_view{scratch_}.substr(from);
+    CopyField field = take_csv_field(at, end);
     const std::size_t place = fields.size();
-    const bool not_null =
-        force_not_null != nullptr && place < force_not_null->size() && (*force_not_null)[place];
-    const bool null_too = force_null != nullptr && place < force_null->size() && (*force_null)[place];
-    const bool is_null = text == options_.null_text && (saw_quote ? null_too : !not_null);
-    fields.push_back({text, is_null});
-    if (i >= line_.size()) return;
-    ++i;  // the delimiter
-    if (i == line_.size()) {
-      // A trailing delimiter: one more, empty field.
-      const bool last_not_null = force_not_null != nullptr && fields.size() < force_not_null->size() &&
-                                 (*force_not_null)[fields.size()];
-      fields.push_back({{}, options_.null_text.empty() && !last_not_null});
-      return;
+    if (field.is_null) {
+      field.is_null = !is_set(force_not_null, place);
+    } else if (is_set(force_null, place) && field.text == options_.null_text) {
+      field.is_null = true;
     }
+    fields.push_back(field);
+    if (at == end) return;
+    ++at;  // the delimiter
   }
 }
 

@@ -7,6 +7,8 @@
 #include "sql/catalog/row_unique_visitor.h"
 #include "sql/commands/bound_expressions.h"
 #include "sql/commands/support.h"
+#include "sql/execute/run_state.h"
+#include "sql/execute/statement_checks.h"
 #include "sql/types/type_info.h"
 #include "storage/btree/btree.h"
 #include "storage/storage.h"
@@ -50,6 +52,18 @@ struct TableWriter::IndexWriter {
   storage::BTree tree;
 };
 
+/// Foreign keys of the rows: those to other tables are checked batch by batch, those to the table itself once
+/// all rows are in, since a row may refer to a later one.
+struct TableWriter::ForeignKeys {
+  ForeignKeys(CommandContext& context, const Relation& relation) : run{no_plan} {
+    run.begin(context.execution);
+    for (const ForeignKey& key : relation.references) waits_for_end |= key.to_table == relation.oid;
+  }
+  CachedPlan no_plan;
+  RunState run;
+  bool waits_for_end = false;
+};
+
 TableWriter::TableWriter(CommandContext& context, RelationRef relation, const TableWriterOptions& options)
     : context_{context},
       relation_{std::move(relation)},
@@ -65,7 +79,14 @@ TableWriter::TableWriter(CommandContext& context, RelationRef relation, const Ta
       if (index.ready) indexes_.push_back(std::make_unique<IndexWriter>(context.catalog, *relation_, index));
     }
   }
+  txn::Transaction& transaction = context.catalog.transaction();
+  if (indexes_.empty() && context.catalog.is_new_file(relation_->file)) {
+    const storage::HeapBulkWriter::Options bulk{
+        .xid = transaction.assign_xid(), .command = transaction.use_command(), .frozen = options.frozen};
+    bulk_ = std::make_unique<storage::HeapBulkWriter>(heap_.storage(), relation_->heap, bulk);
+  }
   if (!options.check_constraints) return;
+  if (!relation_->references.empty()) keys_ = std::make_unique<ForeignKeys>(context, *relation_);
   checks_ = std::make_unique<Checks>(context.catalog, *relation_);
   for (std::size_t i = 0; i < relation_->columns.size(); ++i) {
     const Column& column = relation_->columns[i];
@@ -120,6 +141,11 @@ void TableWriter::check_row(Datum* values, bool* nulls) {
 void TableWriter::add(Datum* values, bool* nulls, std::uint64_t tag) {
   current_tag_ = tag;
   if (checks_ != nullptr) check_row(values, nulls);
+  if (keys_ != nullptr) {
+    for (const ForeignKey& key : relation_->references) {
+      statement_checks(keys_->run).add_reference(*relation_, key, values, nulls);
+    }
+  }
   if (may_be_long_ &&
       storage::formed_size(relation_->layout, raw(values), nulls) > storage::kToastThreshold) {
     txn::HeapOracle oracle{context_.catalog.transaction()};
@@ -140,6 +166,21 @@ void TableWriter::flush() {
   if (tuples_.empty()) return;
   shm::check_interrupts();
   in_flush_ = true;
+  if (bulk_ != nullptr) {
+    for (const storage::FormedTuple& tuple : tuples_) bulk_->add(tuple);
+  } else {
+    insert_batch();
+  }
+  rows_ += tuples_.size();
+  tuples_.clear();
+  tags_.clear();
+  batch_bytes_ = 0;
+  arena_.reset();
+  in_flush_ = false;
+  if (keys_ != nullptr) check_keys(false);
+}
+
+void TableWriter::insert_batch() {
   txn::Transaction& transaction = context_.catalog.transaction();
   txn::HeapOracle oracle{transaction};
   const storage::WriteContext write{transaction.assign_xid(), transaction.use_command(), oracle};
@@ -148,15 +189,17 @@ void TableWriter::flush() {
   options.frozen = options_.frozen;
   ids_.resize(tuples_.size());
   heap_.multi_insert(tuples_, write, insert_state_, options, ids_.data());
+  // Index work may wait for others: a pinned page cannot be pruned.
   insert_state_.pin.release();
   insert_state_.visibility_pin.release();
   for (std::size_t row = 0; row < tuples_.size() && !indexes_.empty(); ++row) insert_index_entries(row);
-  rows_ += tuples_.size();
-  tuples_.clear();
-  tags_.clear();
-  batch_bytes_ = 0;
-  arena_.reset();
-  in_flush_ = false;
+}
+
+void TableWriter::check_keys(bool at_end) {
+  if (keys_->waits_for_end && !at_end) return;
+  in_key_checks_ = true;
+  statement_checks(keys_->run).run();
+  in_key_checks_ = false;
 }
 
 void TableWriter::insert_index_entries(std::size_t row) {
@@ -188,7 +231,11 @@ void TableWriter::insert_index_entries(std::size_t row) {
   }
 }
 
-void TableWriter::finish() { flush(); }
+void TableWriter::finish() {
+  flush();
+  if (bulk_ != nullptr) bulk_->finish();
+  if (keys_ != nullptr) check_keys(true);
+}
 
 std::string describe_row(Catalog& catalog, const Relation& relation, const Datum* values, const bool* nulls) {
   Arena arena;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "storage/heap/heap_internal.h"
 #include "storage/redo.h"
 
@@ -25,7 +26,16 @@ HeapBulkWriter::HeapBulkWriter(Storage& storage, const HeapRelation& relation, c
       memory_{std::make_unique_for_overwrite<std::byte[]>(kPagesInMemory * kPageSize)},
       first_{storage.files.size(relation.file, Fork::kMain)} {}
 
-HeapBulkWriter::~HeapBulkWriter() = default;
+HeapBulkWriter::~HeapBulkWriter() {
+  // Given up, perhaps by a savepoint whose transaction goes on: what is in the file must be whole after a
+  // crash.
+  if (finished_ || written_ == 0 || !is_logged(relation_.persistence)) return;
+  try {
+    storage_.files.sync_now(relation_.file, Fork::kMain);
+  } catch (const SqlError& error) {
+    log_text(LogLevel::kWarning, error.what());
+  }
+}
 
 Page HeapBulkWriter::page(std::uint32_t index) const noexcept {
   return Page{memory_.get() + std::size_t{index} * kPageSize};
@@ -97,6 +107,7 @@ void HeapBulkWriter::write_pages(std::uint32_t count) {
 }
 
 void HeapBulkWriter::finish() {
+  finished_ = true;
   if (page_open_) {
     page_open_ = false;
     write_pages(current_ + 1);

@@ -50,6 +50,7 @@ class HeapBulkWriter {
   std::uint32_t written_ = 0;  // pages on disk
   std::uint32_t current_ = 0;  // index in memory_ of the page being filled
   bool page_open_ = false;
+  bool finished_ = false;
 };
 
 }  // namespace pinwheel::storage
