@@ -59,6 +59,7 @@ struct Registry {
                              array_functions(),
                              number_format_functions(),
                              date_format_functions(),
+                             date_read_functions(),
                              bit_functions(),
                              misc_functions(),
                              hash_functions(),

@@ -22,6 +22,7 @@ std::span<const BuiltinFunction> datetime_functions();
 std::span<const BuiltinFunction> datetime_arithmetic_functions();
 std::span<const BuiltinFunction> number_format_functions();
 std::span<const BuiltinFunction> date_format_functions();
+std::span<const BuiltinFunction> date_read_functions();
 std::span<const BuiltinFunction> array_functions();
 std::span<const BuiltinFunction> bit_functions();
 std::span<const BuiltinFunction> misc_functions();
