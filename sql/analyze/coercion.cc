@@ -212,13 +212,20 @@ Expr* coerce_array(Scope& scope, Expr* expr, Oid source, ExprType target, Coerci
 Expr* apply_modifier(Scope& scope, Expr* expr, Oid type, std::int32_t modifier, CoercionContext context,
                      CallForm form, int location, bool hide_inner) {
   Analysis& an = scope.an;
-  if (modifier < 0 || modifier == expr->type.type_modifier) return expr;
+  if (modifier == expr->type.type_modifier) return expr;
   const Oid element = element_type(an, type);
-  const Oid function = find_modifier_function(an, element.value != 0 ? element : type);
+  const Oid function = modifier < 0 ? Oid{} : find_modifier_function(an, element.value != 0 ? element : type);
   if (hide_inner) hide_cast(expr);
   if (function.value == 0) {
-    // No such function: the modifier is only carried along (PostgreSQL relabels).
-    return relabel(an, expr, {type, modifier, type_collation(an, type)}, form, location);
+    // Nothing to compute: the value only shows the modifier.
+    const ExprType shown{type, modifier, type_collation(an, type)};
+    if (const auto* constant = expr_if<ConstExpr>(expr)) {
+      ConstExpr* copy = an.arena.make<ConstExpr>(*constant);
+      copy->type = shown;
+      return copy;
+    }
+    while (auto* inner = expr_if<RelabelExpr>(expr)) expr = inner->arg;
+    return relabel(an, expr, shown, form, location);
   }
   const ExprType target{type, modifier, type_collation(an, type)};
   if (element.value != 0) return coerce_array(scope, expr, type, target, context, form, location);

@@ -15,8 +15,8 @@ Expr* column_default(Analysis& an, const ViewedRelation& relation, std::int16_t 
                               SourceUse::kColumnDefault, column.name, type);
 }
 
-std::int16_t find_target_column(Analysis& an, const ViewedRelation& relation, std::string_view name, int location,
-                                bool system_known) {
+std::int16_t find_target_column(Analysis& an, const ViewedRelation& relation, std::string_view name,
+                                int location, bool system_known) {
   for (std::size_t i = 0; i < relation.columns.size(); ++i) {
     if (!relation.columns[i].dropped && relation.columns[i].name == name)
       return static_cast<std::int16_t>(i + 1);

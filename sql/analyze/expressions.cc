@@ -343,9 +343,10 @@ Expr* transform_indirection(Scope& scope, const PgQuery__AIndirection* indirecti
       if (const ColumnExpr* whole = expr_if<ColumnExpr>(result); whole != nullptr && whole->attribute == 0) {
         Scope* level = &scope;
         for (int up = whole->levels_up; up > 0; --up) level = level->parent;
-        throw an.error(sqlstate::kUndefinedColumn,
-                       cat("column ", level->range_table[whole->range_index].alias, ".", name, " does not exist"),
-                       location);
+        throw an.error(
+            sqlstate::kUndefinedColumn,
+            cat("column ", level->range_table[whole->range_index].alias, ".", name, " does not exist"),
+            location);
       }
       if (is_row_type(an, result->type.type) && result->type.type != kRecordType) {
         throw an.error(
@@ -457,7 +458,18 @@ Expr* transform_column_ref(Scope& scope, const PgQuery__ColumnRef* ref) {
       break;
   }
   if (RAW_IS(fields.back(), A_STAR)) {
-    throw an.error(sqlstate::kFeatureNotSupported, "row expansion via \"*\" is not supported here", location);
+    // t.* as a value is the whole row.
+    if (fields.size() == 1) {
+      throw an.error(sqlstate::kFeatureNotSupported, "row expansion via \"*\" is not supported here",
+                     location);
+    }
+    int star_levels = 0;
+    const std::string_view star_table = raw::string_of(fields[fields.size() - 2]);
+    const std::string_view star_schema =
+        fields.size() >= 3 ? raw::string_of(fields[fields.size() - 3]) : std::string_view{};
+    const NamespaceItem* whole = find_item(scope, star_schema, star_table, location, &star_levels);
+    if (whole == nullptr) throw_missing_item(scope, star_schema, star_table, location);
+    return make_whole_row(scope, *whole, star_levels, location);
   }
   if (fields.size() == 1) {
     const std::string_view name = raw::string_of(fields[0]);

@@ -256,6 +256,7 @@ Expr* resolve_function(Scope& scope, raw::NodeList names, std::vector<Expr*> arg
   }
   std::string_view schema, name;
   split_name(an, names, schema, name, location);
+  require_schema(an, schema, location);
   std::vector<Oid> types;
   for (const Expr* arg : args) types.push_back(arg->type.type);
   const bool written_variadic = call != nullptr && call->func_variadic;

@@ -26,7 +26,8 @@ std::vector<InsertColumn> insert_columns(Scope& scope, raw::NodeList list, const
   }
   for (const raw::Node* node : list) {
     const PgQuery__ResTarget* res = node->res_target;
-    const std::int16_t attribute = find_target_column(an, relation, raw::text(res->name), res->location, false);
+    const std::int16_t attribute =
+        find_target_column(an, relation, raw::text(res->name), res->location, false);
     const raw::NodeList indirection = RAW_LIST(res, indirection);
     for (const InsertColumn& other : columns) {
       if (other.attribute != attribute) continue;

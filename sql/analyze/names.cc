@@ -242,8 +242,7 @@ void throw_missing_item(Scope& scope, std::string_view schema, std::string_view 
         .hint(cat("There is an entry for table ", quoted(hidden->alias),
                   ", but it cannot be referenced from this part of the query."));
   }
-  const std::string full = schema.empty() ? std::string{name} : cat(schema, ".", name);
-  throw an.error(sqlstate::kUndefinedTable, cat("missing FROM-clause entry for table ", quoted(full)),
+  throw an.error(sqlstate::kUndefinedTable, cat("missing FROM-clause entry for table ", quoted(name)),
                  location);
 }
 

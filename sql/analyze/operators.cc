@@ -14,6 +14,7 @@ std::string operator_signature(Analysis& an, std::string_view name, Oid left, Oi
 
 const ViewedOperator* find_operator(Analysis& an, std::string_view schema, std::string_view name, Oid left,
                                     Oid right, bool missing_ok, int location) {
+  require_schema(an, schema, location);
   const std::span<const ViewedOperator* const> all = an.catalog.find_operators(schema, name);
   const bool prefix = left.value == 0;
   const auto exact = [&](Oid l, Oid r) -> const ViewedOperator* {

@@ -197,11 +197,16 @@ Query* analyze_query(Analysis& an, Scope* parent, const raw::Node* node, bool lo
   switch (node->node_case) {
     case PG_QUERY__NODE__NODE_SELECT_STMT: {
       const PgQuery__SelectStmt* select = node->select_stmt;
-      if (parent == nullptr && select->into_clause != nullptr && an.view_depth == 0) {
-        Query* query = an.arena.make<Query>();
-        query->command = CommandKind::kUtility;
-        query->utility = select_into(an, select);
-        return query;
+      if (parent == nullptr && an.view_depth == 0) {
+        // SELECT INTO, written in the first member of a set operation when there is one.
+        const PgQuery__SelectStmt* first = select;
+        while (first->op > PG_QUERY__SET_OPERATION__SETOP_NONE && first->larg != nullptr) first = first->larg;
+        if (first->into_clause != nullptr) {
+          Query* query = an.arena.make<Query>();
+          query->command = CommandKind::kUtility;
+          query->utility = select_into(an, select, const_cast<PgQuery__SelectStmt*>(first));
+          return query;
+        }
       }
       if (select->n_values_lists > 0) return analyze_values(scope, select);
       if (select->op > PG_QUERY__SET_OPERATION__SETOP_NONE) return analyze_set_operation(scope, select);

@@ -168,6 +168,11 @@ ExprType resolve_type(Analysis& an, const PgQuery__TypeName* name) {
   return type;
 }
 
+void require_schema(Analysis& an, std::string_view schema, int location) {
+  if (schema.empty() || an.catalog.find_schema(schema).value != 0) return;
+  throw an.error(sqlstate::kInvalidSchemaName, cat("schema ", quoted(schema), " does not exist"), location);
+}
+
 Oid resolve_collation(Analysis& an, raw::NodeList names, int location) {
   std::string_view schema, name;
   split_name(an, names, schema, name, location);

@@ -39,6 +39,9 @@ std::string dotted(raw::NodeList names);
 void split_name(Analysis& an, raw::NodeList names, std::string_view& schema, std::string_view& name,
                 int location);
 
+/// 3F000 when `schema` is written and there is no such schema.
+void require_schema(Analysis& an, std::string_view schema, int location);
+
 Oid resolve_collation(Analysis& an, raw::NodeList names, int location);
 
 }  // namespace pinwheel::sql

@@ -77,7 +77,8 @@ std::vector<Target> transform_update_targets(Scope& scope, raw::NodeList list,
   }
   for (std::size_t i = 0; i < list.size(); ++i) {
     const PgQuery__ResTarget* res = list[i]->res_target;
-    const std::int16_t attribute = find_target_column(an, relation, raw::text(res->name), res->location, true);
+    const std::int16_t attribute =
+        find_target_column(an, relation, raw::text(res->name), res->location, true);
     const ViewedColumn& column = relation.columns[static_cast<std::size_t>(attribute) - 1];
     const raw::NodeList indirection = RAW_LIST(res, indirection);
     Target* earlier = nullptr;

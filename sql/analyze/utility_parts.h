@@ -31,7 +31,9 @@ Utility* alter_table(Analysis& an, const PgQuery__AlterTableStmt* alter);
 Utility* create_index(Analysis& an, const PgQuery__IndexStmt* create);
 /// utility_queries.cc: commands that hold a query
 Utility* create_table_as(Analysis& an, const PgQuery__CreateTableAsStmt* create);
-Utility* select_into(Analysis& an, const PgQuery__SelectStmt* select);
+/// `first` is the member of `select` that INTO was written in; its clause is taken out while the query is
+/// analyzed.
+Utility* select_into(Analysis& an, const PgQuery__SelectStmt* select, PgQuery__SelectStmt* first);
 Utility* create_view(Analysis& an, const PgQuery__ViewStmt* view);
 Utility* explain(Analysis& an, const PgQuery__ExplainStmt* explain);
 Utility* copy(Analysis& an, const PgQuery__CopyStmt* copy);

@@ -53,13 +53,14 @@ Utility* create_table_as(Analysis& an, const PgQuery__CreateTableAsStmt* create)
   return out;
 }
 
-Utility* select_into(Analysis& an, const PgQuery__SelectStmt* select) {
+Utility* select_into(Analysis& an, const PgQuery__SelectStmt* select, PgQuery__SelectStmt* first) {
   CreateTableAsUtility* out = an.arena.make<CreateTableAsUtility>();
-  fill_into(an, *out, select->into_clause);
-  PgQuery__SelectStmt plain = *select;
-  plain.into_clause = nullptr;
-  const PgQuery__Node node = select_node(&plain);
+  PgQuery__IntoClause* const into = first->into_clause;
+  fill_into(an, *out, into);
+  first->into_clause = nullptr;
+  const PgQuery__Node node = select_node(const_cast<PgQuery__SelectStmt*>(select));
   out->query = analyze_query(an, nullptr, &node);
+  first->into_clause = into;
   out->query_text = stored_text(an, *out->query);
   return out;
 }
@@ -105,14 +106,7 @@ Utility* create_view(Analysis& an, const PgQuery__ViewStmt* view) {
 Utility* explain(Analysis& an, const PgQuery__ExplainStmt* stmt) {
   ExplainUtility* out = an.arena.make<ExplainUtility>();
   out->options = options(an, RAW_LIST(stmt, options));
-  if (RAW_IS(stmt->query, SELECT_STMT) && stmt->query->select_stmt->into_clause != nullptr) {
-    Query* query = an.arena.make<Query>();
-    query->command = CommandKind::kUtility;
-    query->utility = select_into(an, stmt->query->select_stmt);
-    out->query = query;
-  } else {
-    out->query = analyze_query(an, nullptr, stmt->query);
-  }
+  out->query = analyze_query(an, nullptr, stmt->query);
   return out;
 }
 

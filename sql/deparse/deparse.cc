@@ -55,12 +55,14 @@ std::string deparse_query(const Query& query, AnalyzerCatalog& catalog, EvalCont
   return deparser.take();
 }
 
-std::string type_name_text(Oid type, std::int32_t modifier, AnalyzerCatalog& catalog, bool qualify_all) {
-  if (std::string text = format_builtin_type(type, modifier, modifier >= 0); !text.empty()) return text;
+std::string type_name_text(Oid type, std::int32_t modifier, AnalyzerCatalog& catalog, bool qualify_all,
+                           bool modifier_given) {
+  const bool with_modifier = modifier_given || modifier >= 0;
+  if (std::string text = format_builtin_type(type, modifier, with_modifier); !text.empty()) return text;
   const ViewedType* info = catalog.type(type);
   if (info == nullptr) return "???";
   if (info->element.value != 0 && info->category == 'A') {
-    return type_name_text(info->element, modifier, catalog, qualify_all) + "[]";
+    return type_name_text(info->element, modifier, catalog, qualify_all, modifier_given) + "[]";
   }
   std::string_view schema = info->schema_name;
   if (schema.empty() && info->relation.value != 0) {

@@ -37,8 +37,9 @@ std::string quote_identifier(std::string_view name);
 std::string quote_qualified(std::string_view schema, std::string_view name);
 /// A string literal, E'' when it holds backslashes.
 std::string quote_literal(std::string_view text);
-/// format_type() for any type, schema-qualified when not visible.
+/// format_type() for any type, schema-qualified when not visible. `modifier_given` as pg_attribute has it:
+/// char without a length is then "bpchar", since "character" would mean char(1).
 std::string type_name_text(Oid type, std::int32_t modifier, AnalyzerCatalog& catalog,
-                           bool qualify_all = false);
+                           bool qualify_all = false, bool modifier_given = false);
 
 }  // namespace pinwheel::sql

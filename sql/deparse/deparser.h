@@ -109,6 +109,7 @@ class Deparser {
   DeparseOptions options_;
   bool indent_lines_;
   int indent_ = 0;
+  bool in_set_member_ = false;  ///< the next target list belongs to a member of a set operation
   std::string out_;
   std::vector<DeparseLevel> levels_;
   Arena scratch_;

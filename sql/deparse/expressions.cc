@@ -9,7 +9,7 @@ namespace pinwheel::sql {
 // --- Names
 
 std::string Deparser::type_text(Oid type, std::int32_t modifier) const {
-  return type_name_text(type, modifier, catalog_, options_.qualify_all);
+  return type_name_text(type, modifier, catalog_, options_.qualify_all, true);
 }
 
 std::string Deparser::operator_text(Oid oid) const {
@@ -172,6 +172,20 @@ void Deparser::column_name(const ColumnExpr* node, std::string* bare, bool top_l
   if (bare != nullptr) *bare = name;
 }
 
+namespace {
+
+/// As standard_conforming_strings has it: only quotes are doubled.
+std::string plain_literal(std::string_view text) {
+  std::string out = "'";
+  for (char c : text) {
+    if (c == '\'') out += c;
+    out += c;
+  }
+  return out + '\'';
+}
+
+}  // namespace
+
 void Deparser::column(const ColumnExpr* node, bool top_level) { column_name(node, nullptr, top_level); }
 
 void Deparser::constant(const ConstExpr* constant, int show_type) {
@@ -212,7 +226,7 @@ void Deparser::constant(const ConstExpr* constant, int show_type) {
   } else if (type == kBoolType) {
     out_ += text == "t" || text == "true" ? "true" : "false";
   } else {
-    out_ += quote_literal(text);
+    out_ += plain_literal(text);
   }
   if (show_type < 0) return;
   if (type == kNumericType) {
@@ -315,7 +329,7 @@ bool Deparser::sql_syntax(const FunctionExpr* call, std::string_view name) {
     out_ += "))";
     return true;
   }
-  if (name == "substring" && args.size() >= 2) {
+  if (name == "substring" && args.size() >= 2 && (args.size() == 3 || args[1]->type.type == kInt4Type)) {
     const bool similar = args.size() == 3 && args[1]->type.type == kTextType;
     out_ += "SUBSTRING(";
     arg(0);
@@ -362,9 +376,9 @@ void Deparser::function(const FunctionExpr* call, bool show_implicit) {
     cast(call->args[0], call->type.type, length_modifier(call), call);
     return;
   }
-  const std::string name = function_name(call->function);
-  if (call->form == CallForm::kSqlSyntax && sql_syntax(call, name)) return;
-  out_ += name + "(";
+  const ViewedFunction* info = catalog_.function(call->function);
+  if (call->form == CallForm::kSqlSyntax && info != nullptr && sql_syntax(call, info->name)) return;
+  out_ += function_name(call->function) + "(";
   for (std::size_t i = 0; i < call->args.size(); ++i) {
     if (i > 0) out_ += ", ";
     if (call->variadic && i + 1 == call->args.size()) out_ += "VARIADIC ";

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "sql/deparse/deparser.h"
 
@@ -41,7 +42,7 @@ DeparseLevel Deparser::make_level(const Query& query) {
   DeparseLevel level;
   level.entries = query.range_table;
   level.query = &query;
-  level.prefix = !levels_.empty() || query.range_table.size() != 1;
+  level.prefix = true;  // as for views, whose rules have entries for OLD and NEW besides
   const auto taken = [&](const std::string& name) {
     for (const DeparseLevel& outer : levels_) {
       if (std::find(outer.names.begin(), outer.names.end(), name) != outer.names.end()) return true;
@@ -259,6 +260,7 @@ void Deparser::basic_select(const Query& query, bool names_matter, ResultNames r
 void Deparser::targets(const Query& query, bool names_matter, ResultNames result) {
   const std::span<const Target> list =
       query.command == CommandKind::kSelect ? query.targets : query.returning;
+  const bool is_set_member = std::exchange(in_set_member_, false);
   int number = 0;
   bool last_was_multiline = false;
   std::string_view separator = " ";
@@ -276,7 +278,8 @@ void Deparser::targets(const Query& query, bool names_matter, ResultNames result
       column_name(column_node, &bare, true);
       has_bare = column_node->attribute != 0;
     } else {
-      expression(target.expr, true);
+      // The casts that make a set operation's members agree were not written.
+      expression(target.expr, !is_set_member);
       has_bare = !names_matter;
       bare = "?column?";
     }
@@ -319,10 +322,16 @@ void Deparser::values_rows(std::span<const ExprList> rows) {
 
 void Deparser::set_operation(const Query& query, const SetNode* node, bool names_matter, ResultNames result) {
   if (node->operation == SetOperation::kNone) {
-    const Query& leaf = *query.range_table[node->range_index].subquery;
+    const Query* member = query.range_table[node->range_index].subquery;
+    if (member->range_table.size() == 1 && member->range_table[0].alias == "*SELECT*") {
+      member = member->range_table[0].subquery;  // a wrapper that analysis put around it for casts
+    }
+    const Query& leaf = *member;
     const bool parentheses = !leaf.ctes.empty() || !leaf.order_by.empty() || !leaf.row_marks.empty() ||
                              leaf.offset != nullptr || leaf.limit != nullptr;
+    in_set_member_ = true;
     wrapped(parentheses, [&] { this->query(leaf, names_matter, result); });
+    in_set_member_ = false;
     return;
   }
   bool parentheses = node->left->operation != SetOperation::kNone &&

@@ -146,6 +146,8 @@ int location(const Node* node) {
       return location(node->multi_assign_ref->source);
     case PG_QUERY__NODE__NODE_RANGE_VAR:
       return node->range_var->location;
+    case PG_QUERY__NODE__NODE_COLUMN_DEF:
+      return node->column_def->location;
     case PG_QUERY__NODE__NODE_TYPE_NAME:
       return node->type_name->location;
     case PG_QUERY__NODE__NODE_SORT_BY:

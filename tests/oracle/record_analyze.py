@@ -27,6 +27,10 @@ def field(result, code):
     return value.decode() if value else ""
 
 
+def shown_type(oid):
+    return str(oid) if oid < 16384 else "row"
+
+
 class Stock:
     def __init__(self, info):
         self.connection = pq.PQconnectdb(info.encode())
@@ -47,7 +51,7 @@ class Stock:
 
     def columns(self):
         result = ctypes.c_void_p(pq.PQdescribePrepared(ctypes.c_void_p(self.connection), b"s"))
-        return ",".join(f"{pq.PQfname(result, i).decode()}:{pq.PQftype(result, i)}" for i in range(pq.PQnfields(result)))
+        return ",".join(f"{pq.PQfname(result, i).decode()}:{shown_type(pq.PQftype(result, i))}" for i in range(pq.PQnfields(result)))
 
 
 def escape(text):
@@ -64,10 +68,10 @@ def main():
                 sys.exit(f"{statement}: {field(result, 'M')}")
     rows = []
     for statement in (HERE / "queries.sql").read_text().splitlines():
-        # $1 is only refused outside the extended protocol.
-        result = stock.execute(f"explain {statement}" if "$1" in statement else "") if "$1" in statement else stock.prepare(statement)
+        # $n is only refused outside the extended protocol.
+        result = stock.execute(f"explain {statement}" if "$" in statement else "") if "$" in statement else stock.prepare(statement)
         row = [statement] + [field(result, c) for c in "CMPDH"]
-        if "$1" in statement and row[3]:
+        if "$" in statement and row[3]:
             row[3] = str(int(row[3]) - len("explain "))
         if not row[1]:
             row.append(stock.columns())

@@ -75,7 +75,8 @@ Expected actual(const std::string& statement) {
                 wants_parameters ? ParameterMode::kNone : ParameterMode::kInfer);
     for (const QueryColumn& column : result_columns(*analyzed.query, arena)) {
       if (!out.columns.empty()) out.columns += ',';
-      out.columns += std::string{column.name} + ":" + std::to_string(column.type.type.value);
+      out.columns += std::string{column.name} + ":" +
+                     (column.type.type < kFirstNormalOid ? std::to_string(column.type.type.value) : "row");
     }
   } catch (const SqlError& error) {
     out.state = error.state().view();

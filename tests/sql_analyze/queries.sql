@@ -228,3 +228,159 @@ WITH d AS (DELETE FROM t RETURNING a) SELECT * FROM d
 SELECT a FROM t WHERE a = 1 AND
 SELEC 1
 SELECT 'unterminated
+SELECT c.oid, n.nspname, c.relname FROM t c, u n, s relname
+SELECT t.a FROM t WHERE t.a = (SELECT max(u.a) FROM u WHERE u.y = t.b HAVING count(*) > 1)
+SELECT sum(t.a) FROM t GROUP BY t.f HAVING sum(t.a) > (SELECT count(*) FROM u WHERE u.a = sum(t.a))
+SELECT u.a FROM u GROUP BY u.a ORDER BY (SELECT max(t.a) FROM t WHERE t.a = u.x)
+SELECT * FROM t LEFT JOIN LATERAL (SELECT * FROM u WHERE u.a = t.a) l ON true
+SELECT * FROM t RIGHT JOIN LATERAL (SELECT * FROM u WHERE u.a = t.a) l ON true
+SELECT * FROM t, (SELECT * FROM u WHERE u.a = t.a) l
+SELECT a, count(*) OVER (PARTITION BY f ORDER BY a RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) FROM t
+SELECT sum(sum(a)) OVER (ORDER BY b) FROM t GROUP BY b
+SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY v) FROM u
+SELECT max(a) FILTER (WHERE b = 'x') FROM t
+SELECT b FROM t WHERE b = any (array['a', 'b']) OR c in (1, 2.5) OR d > '2020-01-01'
+SELECT d::date, d + '1 hour', age(d), date_trunc('day', d), d - '2020-01-01' FROM t
+SELECT x / 2, x::float8 / 3, v * 2, c * 1.5, a::int8 + x FROM t JOIN u USING (a)
+SELECT y || w, y LIKE 'x', upper(y), w = 'ab' FROM u
+SELECT coalesce(y, 'none'), nullif(w, 'x'), CASE y WHEN 'a' THEN w END FROM u
+SELECT string_to_array('a,b', ','), array_length(e, 1), array_append(e, 5), e || 3, e || e FROM t
+SELECT 1 WHERE EXISTS (SELECT FROM t)
+SELECT t.*, u.a AS ua FROM t JOIN u ON t.a = u.a AND u.x > 5 WHERE u.y IS NOT NULL
+SELECT not f, not (f and a > 1), f = true FROM t
+SELECT a FROM (SELECT a, row_number() OVER (ORDER BY a) AS rn FROM t) q WHERE rn <= 3
+SELECT (SELECT b FROM t WHERE t.a = u.a LIMIT 1) AS bb FROM u
+SELECT array(SELECT generate_series(1, 3)) AS arr
+WITH a AS (SELECT 1 AS n), b AS (SELECT n + 1 AS m FROM a) SELECT * FROM a, b
+SELECT q.* FROM (WITH z AS (SELECT a FROM t) SELECT * FROM z) q
+SELECT a FROM t ORDER BY a USING >
+SELECT a FROM t ORDER BY a USING ~
+SELECT x FROM (SELECT a AS x FROM t UNION ALL SELECT a FROM u) q ORDER BY x
+SELECT a::char, a::bpchar, a::varchar(5), b::char(3), c::numeric, c::numeric(4) FROM t
+SELECT interval '3' day, '1'::interval year, timestamp '2020-01-01 00:00' - interval '1 hour'
+SELECT 'x' = 'y', 'x' < 'y' OR NULL, NULL = NULL, NULL + 1
+SELECT '{}'::int[] = ARRAY[1], ARRAY[1] || NULL, '{a}'::text[]
+SELECT a FROM t WHERE a = 1 OR a = 2 OR (b = 'x' AND c = 1)
+SELECT ((a)) FROM t WHERE (((a > 1)))
+SELECT -(-a), - (a + 1), +a, @ a, |/ v FROM t JOIN u USING (a)
+SELECT * FROM tv JOIN t USING (a)
+SELECT tv.a, t.a FROM tv, t
+SELECT a, nosuch FROM tv
+SELECT lower(b) AS lower FROM t GROUP BY lower(b) ORDER BY lower
+SELECT a % 2 = 0 AS even, count(*) FROM t GROUP BY even
+SELECT max(a), min(a) FROM t WHERE a BETWEEN 1 AND 10 HAVING max(a) > 5
+SELECT current_catalog, session_user, user, current_role, localtimestamp(0)
+SELECT pg_typeof(a), pg_typeof('x'), version() FROM t
+SELECT 1 = ANY (SELECT a FROM t), 1 <> ALL (SELECT a FROM t), 1 NOT IN (SELECT a FROM t)
+SELECT ROW(t.*), ROW(1, 'a', NULL) FROM t
+SELECT (t.*) IS NULL, t IS NOT NULL, ROW(1) IS NULL FROM t
+SELECT greatest('a', b), least(a, 'x') FROM t
+SELECT extract(epoch from d), date_part('year', d), extract('dow' from z) FROM t, u
+SELECT to_char(a, '999'), to_number('1', '9'), to_date('2020', 'YYYY') FROM t
+SELECT overlay('abc' placing 'x' from 2 for 1), substring('abc' from 'b'), substring('abc', 2)
+SELECT count(DISTINCT a), sum(DISTINCT a), count(ALL a) FROM t
+SELECT string_agg(DISTINCT b, ',' ORDER BY a) FROM t
+SELECT array_agg(a ORDER BY b), array_agg(DISTINCT b ORDER BY b DESC) FROM t
+SELECT generate_series(1, 2), generate_series(1, 3)
+SELECT coalesce(generate_series(1, 2), 1)
+SELECT abs(generate_series(1, 2))
+SELECT * FROM abs(generate_series(1, 2))
+SELECT sum(generate_series(1, 2))
+SELECT lag(a) FROM t
+SELECT count(*) FILTER (WHERE count(*) > 1) FROM t
+SELECT rank() OVER (ORDER BY rank() OVER ()) FROM t
+SELECT count(DISTINCT a) OVER () FROM t
+SELECT a FROM t WINDOW w AS (ORDER BY a), w AS (ORDER BY b)
+SELECT sum(a) OVER (w PARTITION BY b) FROM t WINDOW w AS (ORDER BY a)
+SELECT a FROM t FETCH FIRST 1 ROW WITH TIES
+SELECT a FROM t OFFSET 'x'
+SELECT a FROM t LIMIT sum(a)
+SELECT a FROM t GROUP BY 2
+SELECT a FROM t GROUP BY 'x'
+SELECT a, b FROM t ORDER BY t.c, nosuch
+SELECT unknown_func(a) FROM t
+SELECT t.lower FROM t
+SELECT a.b.c.d.e FROM t
+SELECT nosuchdb.public.t.a FROM t
+SELECT * FROM nosuchdb.public.t
+SELECT public.t.a FROM t x
+SELECT public.x.a FROM t x
+SELECT weird FROM s
+SELECT "Weird" FROM s
+SELECT abalanc FROM pgbench_accounts
+SELECT pgbench_account.abalance FROM pgbench_accounts
+SELECT bid FROM pgbench_accounts, pgbench_tellers
+SELECT * FROM pgbench_accounts a JOIN pgbench_accounts b ON a.aid = b.aid JOIN pgbench_branches USING (bid)
+SELECT t.a FROM t JOIN u USING (a, a)
+SELECT 1 FROM t JOIN t ON true
+SELECT f.x FROM generate_series(1, 2) AS f(a, b)
+SELECT * FROM (SELECT 1, 2) AS q(a, b, c)
+WITH c(a, b) AS (SELECT 1) SELECT * FROM c
+SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 'x'::text
+SELECT NULL UNION SELECT 1
+SELECT a FROM t UNION SELECT b FROM t
+SELECT a FROM t EXCEPT ALL SELECT a FROM u ORDER BY nosuch
+VALUES (1, 'a'), ('x', 'b')
+SELECT CASE a WHEN 'x' THEN 1 END FROM t
+SELECT 5 BETWEEN 'a' AND 10
+SELECT a IN ('x') FROM t
+SELECT a IN () FROM t
+SELECT a = ANY (1) FROM t
+SELECT ARRAY[1] = ANY (1)
+SELECT '1 day'::interval * 'x'
+SELECT date '2020-13-01'
+SELECT 'yes'::boolean, 'maybe'::boolean
+SELECT 99999999999999999999::bigint, '99999999999'::int
+SELECT 1.5::nosuch(3)
+SELECT 1::int4(3)
+SELECT 'x'::varchar(0)
+SELECT numeric(2000, 1) '5'
+INSERT INTO u (y, w) VALUES ('toolongforthis', 'x')
+INSERT INTO t (e) VALUES (ARRAY[1,2]), ('{3,4}')
+INSERT INTO t (e[1], e[2]) VALUES (1, 2)
+INSERT INTO t SELECT * FROM t
+INSERT INTO t (a, b) SELECT 1, 2
+INSERT INTO t (a) (SELECT a FROM u UNION SELECT 5)
+INSERT INTO t (a, b) VALUES (1, (SELECT max(y) FROM u)), (2, 'q')
+WITH src AS (SELECT 1 AS n) INSERT INTO t (a) SELECT n FROM src RETURNING a
+INSERT INTO t AS x (a) VALUES (1) ON CONFLICT (a) DO UPDATE SET (b, c) = (excluded.b, x.c + 1) RETURNING x.a
+INSERT INTO t (a) VALUES (1) RETURNING nosuch
+INSERT INTO t (a) VALUES (1) RETURNING sum(a)
+INSERT INTO g (n) VALUES (1), (2)
+INSERT INTO g VALUES (DEFAULT, 1, DEFAULT, 2)
+INSERT INTO t VALUES ((1, 2, 3))
+INSERT INTO t (a, b, c) VALUES ((1, 2, 3))
+UPDATE t SET (a, b) = (1)
+UPDATE t SET (a, b) = ROW(1, 2, 3)
+UPDATE t SET a = a + 1 FROM t y WHERE t.a = y.a
+UPDATE t SET b = DEFAULT, f = DEFAULT
+UPDATE t SET t.b = 1
+UPDATE nosuch SET a = 1
+UPDATE t SET a = x.a FROM (SELECT a FROM u) x RETURNING t.*, x.a
+UPDATE t SET a = 1 WHERE sum(a) > 1
+DELETE FROM t x WHERE x.a IN (SELECT a FROM u)
+DELETE FROM t x WHERE t.a = 1
+DELETE FROM t USING t WHERE true
+DELETE FROM t WHERE a
+WITH x AS (UPDATE t SET a = 1) SELECT * FROM x
+SELECT * FROM (DELETE FROM t RETURNING a) q
+SELECT a FROM t FOR UPDATE OF nosuch
+SELECT a FROM t FOR UPDATE OF public.t
+SELECT a FROM t, generate_series(1, 2) g FOR UPDATE OF g
+SELECT * FROM (SELECT DISTINCT a FROM t) q FOR UPDATE
+SELECT a FROM t GROUP BY a FOR SHARE
+SELECT a FROM t FOR UPDATE SKIP LOCKED
+SELECT a INTO newt FROM t UNION SELECT 1
+SELECT array_agg(x) FROM (VALUES (1), (2)) v(x)
+SELECT count(*) AS "Total" FROM t HAVING count(*) > 0
+SELECT b COLLATE "C" AS bc FROM t ORDER BY bc COLLATE "C"
+SELECT min(b COLLATE "C"), b || 'x' COLLATE "C" FROM t GROUP BY b
+SELECT a FROM t ORDER BY b COLLATE "POSIX" DESC, a
+SELECT regexp_replace(b, 'a', 'b'), b !~ 'x', b !~* 'x', position('x' in b) + 1 FROM t
+SELECT a #- 'x' FROM t
+SELECT 'abc' ~~~ 'x'
+SELECT OPERATOR(pg_catalog.-) a, 1 OPERATOR(pg_catalog.+) 2 FROM t
+SELECT nosuch.f(1)
+SELECT 1 OPERATOR(nosuch.+) 2
+SELECT current_date - 1, current_timestamp - interval '1 day', now()::date
+SELECT $2
