@@ -49,7 +49,9 @@ Oid base_type(Analysis& an, Oid oid) {
 
 Oid element_type(Analysis& an, Oid oid) {
   const ViewedType* type = an.catalog.type(base_type(an, oid));
-  return type == nullptr || type->fixed_subscript ? Oid{} : type->element;
+  if (type == nullptr) return {};
+  // The two vector types count as arrays, "name" does not.
+  return type->fixed_subscript && type->length != -1 ? Oid{} : type->element;
 }
 
 Oid array_type(Analysis& an, Oid element) {

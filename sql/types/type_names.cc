@@ -167,7 +167,8 @@ Oid parse_builtin_type_name(std::string_view spelling, int* typmod) {
 std::string format_builtin_type(Oid oid, int typmod, bool with_typmod) {
   const TypeInfo* type = find_type(oid);
   if (!type) return "";
-  if (type->category == 'A' && type->element.value != 0 && type->length == -1) {
+  // oidvector and int2vector (stored plain) keep their names.
+  if (type->category == 'A' && type->element.value != 0 && type->length == -1 && type->storage != 'p') {
     return format_builtin_type(type->element, typmod, with_typmod) + "[]";
   }
   const bool has_typmod = with_typmod && typmod >= 0;

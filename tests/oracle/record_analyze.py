@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Asks stock PostgreSQL 15 what it makes of the statements in tests/sql_analyze/queries.sql and writes expected.tsv beside it.
+"""Asks stock PostgreSQL 15 what it makes of the statements in tests/sql_analyze/queries.sql (and in
+psql_queries.sql: what psql -E shows) and writes expected.tsv (psql_expected.tsv) beside it.
 
 Usage: tests/oracle/record_analyze.py "host=... port=... user=... dbname=..."
 
 Fields: statement, SQLSTATE ("" = fine), message, position, detail, hint, result columns ("name:type oid,..."), view definition,
 pretty view definition, how the view was made (SELECT and VALUES only). Backslash, tab and newline are escaped.
 """
-import ctypes, ctypes.util, pathlib, sys
+import ctypes, ctypes.util, pathlib, re, sys
 
 HERE = pathlib.Path(__file__).resolve().parent.parent / "sql_analyze"
 pq = ctypes.CDLL(ctypes.util.find_library("pq"))
@@ -66,16 +67,22 @@ def main():
             result = stock.execute(statement)
             if field(result, "C"):
                 sys.exit(f"{statement}: {field(result, 'M')}")
+    record(stock, "queries.sql", "expected.tsv")
+    record(stock, "psql_queries.sql", "psql_expected.tsv")
+
+
+def record(stock, source, target):
     rows = []
-    for statement in (HERE / "queries.sql").read_text().splitlines():
+    for statement in (HERE / source).read_text().splitlines():
         # $n is only refused outside the extended protocol.
-        result = stock.execute(f"explain {statement}" if "$" in statement else "") if "$" in statement else stock.prepare(statement)
+        parameter = re.search(r"\$\d", statement)
+        result = stock.execute(f"explain {statement}") if parameter else stock.prepare(statement)
         row = [statement] + [field(result, c) for c in "CMPDH"]
-        if "$" in statement and row[3]:
+        if parameter and row[3]:
             row[3] = str(int(row[3]) - len("explain "))
         if not row[1]:
             row.append(stock.columns())
-            if statement.split()[0] in ("SELECT", "VALUES", "WITH", "(SELECT") and "DELETE" not in statement:
+            if statement.split()[0] in ("SELECT", "VALUES", "WITH", "(SELECT") and "DELETE" not in statement and source == "queries.sql":
                 create = "create temp view probe as "
                 made = stock.execute(create + statement)
                 if field(made, "C") == "42701":  # columns need names of their own
@@ -88,7 +95,7 @@ def main():
                     stock.execute("drop view probe")
             stock.execute("deallocate s")
         rows.append("\t".join(escape(x) for x in row))
-    (HERE / "expected.tsv").write_text("\n".join(rows) + "\n")
+    (HERE / target).write_text("\n".join(rows) + "\n")
 
 
 if __name__ == "__main__":

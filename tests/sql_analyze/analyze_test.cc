@@ -37,8 +37,8 @@ struct Expected {
   std::string statement, state, message, position, detail, hint, columns, definition, pretty, create;
 };
 
-std::vector<Expected> read_expected() {
-  std::istringstream in{read_file("expected.tsv")};
+std::vector<Expected> read_expected(const std::string& file = "expected.tsv") {
+  std::istringstream in{read_file(file)};
   std::vector<Expected> all;
   std::string line;
   while (std::getline(in, line)) {
@@ -69,7 +69,9 @@ Expected actual(const std::string& statement) {
   Arena arena;
   try {
     const ParsedText parsed = parse(statement);
-    const bool wants_parameters = statement.find('$') != std::string::npos;
+    const std::size_t dollar = statement.find('$');
+    const bool wants_parameters =
+        dollar + 1 < statement.size() && statement[dollar + 1] >= '0' && statement[dollar + 1] <= '9';
     const AnalyzedStatement analyzed =
         analyze({arena, catalog(), catalog().eval()}, parsed.statements()[0], parsed.text(), {},
                 wants_parameters ? ParameterMode::kNone : ParameterMode::kInfer);
@@ -99,6 +101,18 @@ TEST_CASE("statements are accepted and refused as stock does", "[sql_analyze][st
     CHECK(got.position == expected.position);
     CHECK(got.detail == expected.detail);
     CHECK(got.hint == expected.hint);
+    CHECK(got.columns == expected.columns);
+  }
+}
+
+TEST_CASE("psql's own queries are accepted", "[sql_analyze][psql]") {
+  for (const Expected& expected : read_expected("psql_expected.tsv")) {
+    if (!expected.state.empty()) continue;
+    const Expected got = actual(expected.statement);
+    // Names within regclass literals are looked up by hooks that the double has not.
+    if (got.state == "42P01" && expected.statement.find("regclass") != std::string::npos) continue;
+    INFO(expected.statement);
+    CHECK(got.message == "");
     CHECK(got.columns == expected.columns);
   }
 }

@@ -67,6 +67,30 @@ CatalogDouble::CatalogDouble(const std::string& data) {
   eval_.user_name = eval_.session_user_name = "postgres";
   load_functions(data);
   load_operators(data + "/pg_operator.tsv");
+  load_system_tables(data);
+}
+
+void CatalogDouble::load_system_tables(const std::string& data) {
+  std::map<std::string, Table*> by_oid;
+  for (Row& row : read_rows(data + "/system_relations.tsv")) {
+    if (row["relkind"] != "r" && row["relkind"] != "v") continue;
+    // Views stand here as tables: only their columns matter.
+    Table& table =
+        add_table(row["relnamespace"] == "11" ? "pg_catalog" : "information_schema", row["relname"], 'r');
+    table.view.oid = oid(row["oid"]);
+    by_oid[row["oid"]] = &table;
+  }
+  for (Row& row : read_rows(data + "/system_attributes.tsv")) {
+    const auto at = by_oid.find(row["attrelid"]);
+    if (at == by_oid.end()) continue;
+    ViewedColumn column;
+    column.name = arena_.copy(row["attname"]);
+    column.type = oid(row["atttypid"]);
+    column.type_modifier = std::stoi(row["atttypmod"]);
+    column.collation = oid(row["attcollation"]);
+    at->second->columns.push_back(column);
+  }
+  for (auto& [unused, table] : by_oid) seal(*table);
 }
 
 void CatalogDouble::load_functions(const std::string& data) {
@@ -279,7 +303,7 @@ const ViewedRelation* CatalogDouble::find_relation(std::string_view schema, std:
     if (table.view.name == name && table.view.schema_name == (schema.empty() ? "public" : schema))
       return &table.view;
   }
-  return nullptr;
+  return schema.empty() ? find_relation("pg_catalog", name, 0) : nullptr;
 }
 
 const ViewedRelation* CatalogDouble::relation(Oid wanted) {
@@ -291,7 +315,7 @@ const ViewedRelation* CatalogDouble::relation(Oid wanted) {
 
 bool CatalogDouble::relation_is_visible(Oid wanted) {
   const ViewedRelation* found = relation(wanted);
-  return found != nullptr && found->schema_name == "public";
+  return found != nullptr && (found->schema_name == "public" || found->schema_name == "pg_catalog");
 }
 
 Oid CatalogDouble::find_type(std::string_view schema, std::string_view name) {

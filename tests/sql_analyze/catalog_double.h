@@ -48,6 +48,7 @@ class CatalogDouble : public AnalyzerCatalog {
   struct Table;
   void load_functions(const std::string& file);
   void load_operators(const std::string& file);
+  void load_system_tables(const std::string& data);
   void add(const Utility& utility);
   Table& add_table(std::string_view schema, std::string_view name, char kind);
   void seal(Table& table);

@@ -384,3 +384,12 @@ SELECT nosuch.f(1)
 SELECT 1 OPERATOR(nosuch.+) 2
 SELECT current_date - 1, current_timestamp - interval '1 day', now()::date
 SELECT $2
+SELECT 'éé', nosuch FROM t
+SELECT 'éé' FROM t WHERE AND
+SELECT a AS "Größe" FROM t
+INSERT INTO pgbench_accounts(aid,bid,abalance,filler) VALUES (1,1,0,'')
+SELECT a FROM t WHERE a = ANY ('{1,2}'::int[]) ORDER BY a DESC NULLS LAST
+SELECT c.relname, a.attnum FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid WHERE a.attnum = ANY (SELECT 1)
+SELECT i.indkey[0], i.indkey::int2[], array_length(i.indkey, 1) FROM pg_index i
+EXPLAIN SELECT nosuch FROM t
+CREATE TABLE x AS SELECT nosuch FROM t
