@@ -1,5 +1,7 @@
 #include "clog/clog.h"
 
+#include "base/error.h"
+
 #include "base/file.h"
 
 namespace pinwheel::clog {
@@ -25,6 +27,7 @@ void Clog::create_directories(const std::string& data_directory) {
 }
 
 void Clog::begin_recovery(const wal::CheckpointData& checkpoint) {
+  DB_ASSERT(is_normal(Xid{checkpoint.next_xid}));
   subtransactions.reset();
   xids.start(Xid{checkpoint.next_xid}, Oid{checkpoint.next_oid});
   multixacts.start(MultiXactId{checkpoint.next_multixact}, checkpoint.next_multixact_member);

@@ -32,7 +32,8 @@ Engine::Engine(const SharedState& shared, const ServerSettings& settings)
       transactions{shared.segment(), shared.options().transactions, log, clog, shared.processes(), shared.sessions()},
       locks{shared.segment(), shared.processes(), shared.sessions(), transactions.running()},
       invalidations{shared.segment()},
-      catalog_services{storage, clog.xids, transactions, locks, relations, invalidations},
+      table_statistics{shared.segment()},
+      catalog_services{storage, clog.xids, transactions, locks, relations, invalidations, &activity},
       dropper_{std::make_unique<Dropper>(storage)} {
   transactions.set_file_dropper(dropper_.get());
   // Free frames run low: the background writer refills on demand, not by its clock.

@@ -7,6 +7,7 @@
 #include "sql/catalog/invalidation_log.h"
 #include "sql/catalog/relation_cache.h"
 #include "sql/catalog/services.h"
+#include "sql/statistics/activity_log.h"
 #include "storage/storage.h"
 #include "txn/lock_manager.h"
 #include "txn/transaction_manager.h"
@@ -31,6 +32,8 @@ class Engine {
   txn::TransactionManager transactions;
   txn::LockManager locks;
   sql::InvalidationLog invalidations;
+  sql::TableStatistics table_statistics;
+  sql::ActivityLog activity{table_statistics};
   sql::RelationCache relations{invalidations};
   sql::CatalogServices catalog_services;
 

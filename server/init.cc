@@ -113,7 +113,11 @@ void fill(const InitOptions& options, const std::string& superuser) {
   shm::PlainParker parker{shared->sessions(), session};
   shm::set_current_session(&shared->sessions().slot(session), &parker, session);
   Engine engine{*shared, settings};
-  engine.clog.begin_recovery({});
+  wal::CheckpointData first{};
+  first.next_xid = kFirstNormalXid.value;
+  first.next_oid = kFirstNormalOid.value;
+  first.next_multixact = clog::kFirstMultiXact.value;
+  engine.clog.begin_recovery(first);
   engine.clog.finish_recovery();
   engine.log.start_new();
   sql::BootstrapOptions bootstrap;

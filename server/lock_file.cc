@@ -70,8 +70,10 @@ std::optional<LockFileContent> parse(const std::string& path) {
 }
 
 void write_whole(const std::string& path, const std::string& text) {
-  File file = File::open(path, OpenMode::kTruncate);
+  // Never empty in between: others read it at any time.
+  File file = File::open(path, OpenMode::kCreate);
   file.write_at(0, std::as_bytes(std::span{text}));
+  file.truncate(text.size());
   file.sync();
 }
 

@@ -4,9 +4,13 @@
 #include "base/parameters.h"
 #include "clog/clog.h"
 #include "sql/catalog/invalidation_log.h"
+#include "sql/statistics/table_statistics.h"
 
 namespace pinwheel::server {
 namespace {
+
+/// Tables and indexes of all databases whose use is counted.
+constexpr std::size_t kCountedTables = 16'384;
 
 shm::MapOptions map_options(const ServerSettings& settings) {
   shm::MapOptions options;
@@ -72,6 +76,7 @@ void SharedState::build(const ServerSettings& settings) {
   txn::TransactionManager::declare(builder, session_capacity);
   txn::LockManager::declare(builder, options_.locks);
   sql::InvalidationLog::declare(builder);
+  sql::TableStatistics::declare(builder, kCountedTables);
   segment_ = std::make_unique<shm::Segment>(std::move(builder), map_options(settings));
   processes_ = std::make_unique<shm::ProcessTable>(*segment_);
   sessions_ = std::make_unique<shm::SessionTable>(*segment_);

@@ -16,31 +16,22 @@ void SessionState::declare_cursor(const DeclareCursorUtility& utility) {
   if (portals.contains(utility.name)) {
     throw SqlError{sqlstate::kDuplicateCursor, "cursor \"" + std::string{utility.name} + "\" already exists"};
   }
-  // The query was analyzed into the statement's arena, which ends before the cursor does: analyze it again for the plan.
+  // The statement was analyzed into its own arena, which ends before the cursor does: analyze it again for the plan.
   const ParsedText parsed = sql::parse(utility.query_text);
   auto shared = std::make_unique<SharedPlan>();
   const AnalyzedStatement analyzed =
       analyze(analyze_context(shared->plan.arena), parsed.statements()[0], parsed.text());
-  plan_into(*shared, *analyzed.query, {}, /*is_cursor=*/true);
+  const auto& declared = static_cast<const DeclareCursorUtility&>(*analyzed.query->utility);
+  plan_into(*shared, *declared.query, {}, /*is_cursor=*/true);
   Portal& portal = add_portal(utility.name, /*allow_replace=*/false);
   portal.plan = PlanRef{shared.release()};
-  portal.text = text_of_cursor(utility);
+  portal.text = utility.query_text;
   portal.is_cursor = true;
   portal.hold = utility.hold;
   portal.scroll = utility.scroll || !utility.no_scroll;
   portal.binary = utility.binary;
   portal.snapshot = transaction.take_snapshot();
   portal.rows = std::make_unique<RowStore>(portal.plan->plan.columns, &budget);
-}
-
-std::string SessionState::text_of_cursor(const DeclareCursorUtility& utility) const {
-  std::string text = "DECLARE " + std::string{utility.name};
-  if (utility.binary) text += " BINARY";
-  if (utility.scroll) text += " SCROLL";
-  if (utility.no_scroll) text += " NO SCROLL";
-  text += " CURSOR";
-  if (utility.hold) text += " WITH HOLD";
-  return text + " FOR " + std::string{utility.query_text};
 }
 
 void SessionState::fill_cursor(Portal& portal, std::int64_t wanted_rows) {

@@ -16,6 +16,7 @@
 #include "sql/session/session.h"
 #include "sql/session/statement.h"
 #include "sql/session/transaction_block.h"
+#include "sql/statistics/activity_log.h"
 #include "txn/transaction.h"
 
 namespace pinwheel::sql {
@@ -54,6 +55,7 @@ struct SessionState {
   std::unique_ptr<SessionCatalog> helpers;  ///< what analysis and functions ask of the catalogs
   std::unique_ptr<SessionHooks> hooks;
   ExecutionContext execution;
+  std::unique_ptr<TransactionActivity> activity;  ///< null when nobody counts
   TransactionBlock block{*this};
   bool superuser = false;
   bool is_idle = true;
@@ -101,7 +103,6 @@ struct SessionState {
   void declare_cursor(const DeclareCursorUtility& utility);
   void fetch(const FetchUtility& utility, const ResultMode& mode);
   void close_cursor(const CloseUtility& utility);
-  std::string text_of_cursor(const DeclareCursorUtility& utility) const;
   void fill_cursor(Portal& portal, std::int64_t wanted_rows);
 
   // ---- explain.cc ----
