@@ -180,6 +180,14 @@ void BackendProcess::checkpoint(shm::Parker& parker) {
 
 bool BackendProcess::reload_configuration() { return ::kill(::getppid(), SIGHUP) == 0; }
 
+sql::ServerFacts BackendProcess::facts() const {
+  const ServerControl& control = shared_.control();
+  constexpr auto kRelaxed = std::memory_order_relaxed;
+  return {control.started_at_us.load(kRelaxed), control.reloaded_at_us.load(kRelaxed),
+          static_cast<std::int64_t>(control.timed_checkpoints.load(kRelaxed)),
+          static_cast<std::int64_t>(control.requested_checkpoints.load(kRelaxed))};
+}
+
 bool BackendProcess::alone_in_process() const { return scheduler_.fiber_count() == 1; }
 
 void BackendProcess::set_timer_statement(Deadline deadline) {

@@ -44,6 +44,7 @@ class BackendProcess final : public sql::ServerActions {
   // sql::ServerActions
   void checkpoint(shm::Parker& parker) override;
   bool reload_configuration() override;
+  sql::ServerFacts facts() const override;
   bool alone_in_process() const override;
   void set_timer_statement(Deadline deadline) override;
   void set_timer_idle_in_transaction(Deadline deadline) override;

@@ -88,6 +88,9 @@ void Launcher::make_segment() {
   std::unique_ptr<SharedState> previous = std::move(shared_);
   shared_ = std::make_unique<SharedState>(settings_, data_directory_, previous.get());
   processes_ = &shared_->processes();
+  ServerControl& control = shared_->control();
+  control.started_at_us = started_at_us_;
+  control.reloaded_at_us = loaded_at_us_;
 }
 
 ChildProcess* Launcher::start_child(shm::ProcessKind kind, const ChildMain& main) {
@@ -292,6 +295,8 @@ void Launcher::begin_crash(const std::string& reason) {
 void Launcher::reload() {
   log(LogLevel::kLog, "received SIGHUP, reloading configuration files");
   settings_.load_files(settings_.get_string(param::kConfigFile), data_directory_, /*reload=*/true);
+  loaded_at_us_ = wall_clock_us();
+  shared_->control().reloaded_at_us = loaded_at_us_;
   for (const ChildProcess& child : children_.all()) processes_->request(child.index, shm::kRequestReload);
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/settings.h"
 #include "server/child_process.h"
 #include "server/listener.h"
@@ -74,6 +75,8 @@ class Launcher {
   Phase phase_ = Phase::kRecovering;
   ShutdownMode shutdown_ = ShutdownMode::kNone;
   std::int64_t crash_kill_ns_ = 0;
+  std::int64_t started_at_us_ = wall_clock_us();
+  std::int64_t loaded_at_us_ = started_at_us_;  ///< when the configuration files were read
   int exit_status_ = 0;
 };
 

@@ -156,6 +156,14 @@ void classify(RawStatement& statement) {
 
 void set_main_stack_hook(MainStackHook hook) { main_stack_hook = hook; }
 
+void call_on_main_stack(void (*run)(void* argument), void* argument) {
+  if (main_stack_hook != nullptr) {
+    main_stack_hook(run, argument);
+  } else {
+    run(argument);
+  }
+}
+
 int character_position(std::string_view text, int byte_offset) {
   if (byte_offset < 0) return 0;
   int characters = 1;
@@ -197,11 +205,7 @@ std::string statement_text(const PgQuery__Node* node) {
   pg_query__parse_result__pack(&tree, reinterpret_cast<std::uint8_t*>(packed.data()));
   DeparseCall call;
   call.tree = {packed.size(), packed.data()};
-  if (main_stack_hook != nullptr) {
-    main_stack_hook(run_deparser, &call);
-  } else {
-    run_deparser(&call);
-  }
+  call_on_main_stack(run_deparser, &call);
   if (!call.problem.empty()) throw SqlError{sqlstate::kFeatureNotSupported, call.problem};
   return call.text;
 }
@@ -234,11 +238,7 @@ ParsedText parse(std::string_view text) {
   ParseCall call;
   call.text = parsed.text_.data();
   call.arena = parsed.arena_.get();
-  if (main_stack_hook != nullptr) {
-    main_stack_hook(run_grammar, &call);
-  } else {
-    run_grammar(&call);
-  }
+  call_on_main_stack(run_grammar, &call);
   if (call.failed) {
     // The library reports a character position already, as PostgreSQL does.
     throw SqlError{state_of_message(call.message), call.message}.position(call.cursor);

@@ -63,6 +63,8 @@ ParsedText parse(std::string_view text);
 /// directly.
 using MainStackHook = void (*)(void (*run)(void* argument), void* argument);
 void set_main_stack_hook(MainStackHook hook);
+/// Runs something of the grammar library where the hook wants it.
+void call_on_main_stack(void (*run)(void* argument), void* argument);
 
 /// SQL text of an expression of the grammar's tree: `SELECT <text>` parses to it again.
 std::string expression_text(const PgQuery__Node* node);

@@ -12,6 +12,14 @@ namespace pinwheel::sql {
 
 class PlanCache;
 
+/// What the server as a whole has to tell. Times are microseconds since 2000-01-01 UTC.
+struct ServerFacts {
+  std::int64_t started_at_us = 0;
+  std::int64_t configuration_loaded_at_us = 0;
+  std::int64_t timed_checkpoints = 0;
+  std::int64_t requested_checkpoints = 0;
+};
+
 /// What sessions may ask of the server around them.
 class ServerActions {
  public:
@@ -20,6 +28,7 @@ class ServerActions {
   virtual void checkpoint(shm::Parker& parker) = 0;
   /// pg_reload_conf().
   virtual bool reload_configuration() = 0;
+  virtual ServerFacts facts() const = 0;
   /// True when no other session of this process could run meanwhile.
   virtual bool alone_in_process() const = 0;
   virtual void set_timer_statement(Deadline deadline) = 0;

@@ -7,6 +7,7 @@
 #include "sql/catalog/builtin.h"
 #include "sql/commands/command_context.h"
 #include "sql/session/expression_runner.h"
+#include "sql/session/functions/session_functions.h"
 #include "sql/session/session_catalog.h"
 #include "sql/session/session_state.h"
 #include "sql/types/type_info.h"
@@ -68,6 +69,7 @@ std::string_view run_set(SessionState& session, const SetUtility& set) {
       return "RESET";
     case SetCommand::kResetAll:
       session.settings.reset_all();
+  session.functions->sequences().forget();
       return "RESET";
     case SetCommand::kTransactionModes:
       if (!session.block.in_block()) {
@@ -120,6 +122,7 @@ std::string_view run_discard(SessionState& session, const DiscardUtility& discar
       session.services.plans.clear();
       return "DISCARD PLANS";
     case DiscardTarget::kSequences:
+      session.functions->sequences().forget();
       return "DISCARD SEQUENCES";
     case DiscardTarget::kTemp:
       return "DISCARD TEMP";

@@ -115,6 +115,12 @@ std::string iso_offset_name(std::int32_t offset_s) {
 
 }  // namespace
 
+std::vector<std::string> TimeZone::names() {
+  std::vector<std::string> names;
+  for (const auto& zone : date::get_tzdb().zones) names.push_back(zone.name());
+  return names;
+}
+
 const TimeZone* TimeZone::find(std::string_view name) {
   const std::string key = lower(name);
   const auto known = cache().by_name.find(key);

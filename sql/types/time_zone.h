@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace date {
 class time_zone;
@@ -25,6 +26,8 @@ class TimeZone {
   /// `offset_s` east of Greenwich.
   static const TimeZone* fixed(std::int32_t offset_s);
   static const TimeZone* utc();
+  /// IANA names of all zones of the system, in order.
+  static std::vector<std::string> names();
 
   /// `utc_us` counts from 2000-01-01 UTC.
   Moment at(std::int64_t utc_us) const;

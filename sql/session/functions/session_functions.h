@@ -8,8 +8,9 @@ namespace pinwheel::sql {
 
 struct SessionState;
 
-/// What functions may ask of their session: all that CatalogFunctions answers from the catalogs, and what only the
-/// session and the server around it know (settings, activity, advisory locks, transaction ids, statistics).
+/// What functions may ask of their session: all that CatalogFunctions answers from the catalogs, and what
+/// only the session and the server around it know (settings, activity, advisory locks, transaction ids,
+/// statistics).
 class SessionFunctions final : public CatalogFunctions {
  public:
   /// `session` outlives this object.
