@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/parameters.h"
 #include "base/sqlstate.h"
+#include "sql/session/functions/session_functions.h"
 #include "sql/session/session_catalog.h"
 #include "sql/session/session_state.h"
 #include "txn/transaction_manager.h"
@@ -36,8 +37,11 @@ SessionState::SessionState(SessionServices& services_given, SessionIdentity iden
       transaction{services.catalog.transactions, services.catalog.locks, identity.index, parker},
       catalog{services.catalog, eval, transaction},
       helpers{std::make_unique<SessionCatalog>(catalog)},
+      functions{std::make_unique<SessionFunctions>(*this, helpers->analyzer_view())},
       hooks{std::make_unique<SessionHooks>(*this)},
       execution{services.catalog.storage, services.catalog.transactions, transaction, eval, catalog} {
+  eval.catalog = functions.get();
+  eval.detoaster = &helpers->detoaster();
   transaction.add_hooks(*hooks);
   execution.budget = &budget;
 }

@@ -23,6 +23,7 @@ namespace pinwheel::sql {
 
 class SessionHooks;
 class SessionCatalog;
+class SessionFunctions;
 
 /// How results go out.
 struct ResultMode {
@@ -53,6 +54,7 @@ struct SessionState {
   txn::Transaction transaction;
   Catalog catalog;
   std::unique_ptr<SessionCatalog> helpers;  ///< what analysis and functions ask of the catalogs
+  std::unique_ptr<SessionFunctions> functions;  ///< what functions ask of their session; eval.catalog
   std::unique_ptr<SessionHooks> hooks;
   ExecutionContext execution;
   std::unique_ptr<TransactionActivity> activity;  ///< null when nobody counts
