@@ -45,7 +45,11 @@ Catalog::Catalog(CatalogServices& services, EvalContext& eval, txn::Transaction&
     : services_{services}, eval_{eval}, transaction_{transaction}, state_{std::make_unique<State>(*this)} {
   transaction_.add_hooks(*state_);
 }
-Catalog::~Catalog() = default;
+
+Catalog::~Catalog() {
+  // The transaction outlives its hooks by a little: what is open must end while they can still be called.
+  if (transaction_.active()) transaction_.abort();
+}
 
 // --- Keeping up -----------------------------------------------------------------------------------------
 
@@ -214,7 +218,8 @@ void Catalog::invalidate_shared() {
 void Catalog::note_new_file(FileId file) { state_->new_files.push_back({file, transaction_.nest_level()}); }
 
 bool Catalog::is_new_file(FileId file) const {
-  return std::ranges::any_of(state_->new_files, [&](const State::NewFile& known) { return known.file == file; });
+  return std::ranges::any_of(state_->new_files,
+                             [&](const State::NewFile& known) { return known.file == file; });
 }
 
 bool Catalog::is_new_file_of_level(FileId file) const {

@@ -171,6 +171,7 @@ Oid Catalog::temporary_schema() const { return state_->temporary_schema; }
 
 void Catalog::set_temporary_schema(Oid schema) {
   state_->temporary_schema = schema;
+  state_->temporary_schema_is_new = true;
   state_->path_valid = false;
 }
 

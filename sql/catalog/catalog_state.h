@@ -45,6 +45,7 @@ struct Catalog::State final : txn::TransactionHooks {
   std::vector<Oid> path;
   std::vector<Oid> explicit_path;
   Oid temporary_schema;
+  bool temporary_schema_is_new = false;  // set in the transaction that runs
 
   DatabaseEntries& shared_entries();
   DatabaseEntries& names_entries() { return names_changed || schemas_changed ? overlay : shared_entries(); }
@@ -55,11 +56,12 @@ struct Catalog::State final : txn::TransactionHooks {
   const std::vector<RoleMembership>& memberships();
   const std::vector<DatabaseInfo>& databases();
   void forget_changes() noexcept;
+  void forget_temporary_schema() noexcept;
 
   // txn::TransactionHooks
   std::span<const std::byte> commit_payload() override;
   void after_commit() noexcept override;
-  void after_abort() noexcept override { forget_changes(); }
+  void after_abort() noexcept override;
   void commit_subtransaction(int level) noexcept override;
   void abort_subtransaction(int) noexcept override;
 };

@@ -18,6 +18,7 @@ namespace pinwheel::sql {
 
 class RelationCache;
 class InvalidationLog;
+class ActivityLog;
 
 /// The handles of this process that the catalogs work through. Made once per process (or by the bootstrap);
 /// everything outlives the sessions.
@@ -28,6 +29,8 @@ struct CatalogServices {
   txn::LockManager& locks;
   RelationCache& cache;
   InvalidationLog& invalidations;
+  /// Null: nothing is counted.
+  ActivityLog* activity = nullptr;
 };
 
 }  // namespace pinwheel::sql

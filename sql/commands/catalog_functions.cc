@@ -290,7 +290,13 @@ Datum CatalogFunctions::input_user_type(Oid type, std::string_view, int, Arena&)
                  "input of type " + catalog_.format_type(type) + " is not supported"};
 }
 
-void CatalogFunctions::output_user_type(Oid type, Datum, std::string&) {
+void CatalogFunctions::output_user_type(Oid type, Datum value, std::string& out) {
+  // A row of a table is a record under another name.
+  if (const auto known = catalog_.type(type); known && known->kind == 'c') {
+    Arena arena;
+    const IoContext io{arena, catalog_.eval(), kRecordType};
+    return type_info(kRecordType).output(value, io, out);
+  }
   throw SqlError{sqlstate::kFeatureNotSupported,
                  "output of type " + catalog_.format_type(type) + " is not supported"};
 }

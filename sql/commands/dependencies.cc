@@ -35,6 +35,10 @@ class DependentSearch {
       visit({object, {}, true, true});
     }
   }
+  /// Without refusing objects that are parts of others: everything named goes anyway.
+  void run_for_parts_too() {
+    for (const ObjectAddress& object : originals_) visit({object, {}, true, true});
+  }
   const std::vector<FoundObject>& targets() const { return targets_; }
 
  private:
@@ -242,6 +246,19 @@ std::string describe_object(Catalog& catalog, const ObjectAddress& object) {
     return "database " + (database ? quote_identifier(database->name) : std::to_string(object.object.value));
   }
   return "object " + std::to_string(object.object.value);
+}
+
+void drop_schema_content(Catalog& catalog, Oid schema) {
+  std::vector<ObjectAddress> objects;
+  for (const ClassRow& row : find_rows<ClassRow>(catalog, {})) {
+    // Indexes and toast tables go with their tables.
+    const bool independent = row.relkind != 'i' && row.relkind != 't';
+    if (row.relnamespace == schema && independent) objects.push_back({kClassTable, row.oid});
+  }
+  if (objects.empty()) return;
+  DependentSearch search{catalog, objects};
+  search.run_for_parts_too();
+  for (const FoundObject& found : search.targets()) drop_one_object(catalog, found.object);
 }
 
 void drop_objects(CommandContext& context, const std::vector<ObjectAddress>& objects, bool cascade) {

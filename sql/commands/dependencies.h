@@ -40,4 +40,8 @@ std::string describe_object(Catalog& catalog, const ObjectAddress& object);
 /// notices. Locks: the caller holds AccessExclusive on the relations named; dependents are locked here.
 void drop_objects(CommandContext& context, const std::vector<ObjectAddress>& objects, bool cascade);
 
+/// Drops all relations of a schema and what depends on them, silently: a session's temporary objects at its
+/// end.
+void drop_schema_content(Catalog& catalog, Oid schema);
+
 }  // namespace pinwheel::sql

@@ -6,6 +6,7 @@
 #include "sql/catalog/catalog_scan.h"
 #include "sql/catalog/relation_lock.h"
 #include "sql/catalog/system_tables.h"
+#include "sql/commands/dependencies.h"
 #include "txn/transaction.h"
 
 namespace pinwheel::sql {
@@ -82,6 +83,8 @@ Oid make_temporary_schema(CommandContext& context) {
     oid = new_oid(catalog);
     insert_row(catalog, NamespaceRow{oid, name, Oid{10}, std::nullopt});
     catalog.invalidate_schema();
+  } else {
+    drop_schema_content(catalog, oid);  // a crash left it
   }
   catalog.set_temporary_schema(oid);
   return oid;
