@@ -18,6 +18,7 @@ namespace pinwheel::sql {
 
 class AnalyzerCatalog;
 class Catalog;
+class TransactionActivity;
 
 /// How rows leave the executor. `row` is called once per row; the values live until it returns.
 struct Slot;
@@ -46,6 +47,8 @@ struct ExecutionContext {
   ArenaBudget* budget = nullptr;
   bool repeatable_read = false;  ///< or serializable: 40001 instead of rechecks
   bool read_only_transaction = false;
+  /// Where use of tables is counted; null: not at all.
+  TransactionActivity* activity = nullptr;
   /// For foreign-key actions, which are planned when they happen; null: such actions are refused (0A000).
   AnalyzerCatalog* names = nullptr;
 };

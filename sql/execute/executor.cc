@@ -116,6 +116,7 @@ void ExecutorState::finish() {
   ExecutorImpl& impl = *impl_;
   run_statement_checks(impl.run);
   impl.run.close_nodes();
+  impl.run.report_activity();
   impl.active = false;
 }
 
@@ -123,6 +124,7 @@ void ExecutorState::abandon() noexcept {
   ExecutorImpl& impl = *impl_;
   if (!impl.active) return;
   impl.run.close_nodes();
+  impl.run.report_activity();
   impl.active = false;
 }
 

@@ -21,6 +21,8 @@ storage::KeyOrder key_order_of(Oid type);
 struct IndexHandle {
   IndexHandle(storage::Storage& storage, const IndexInfo& i) : info{i}, tree{storage, i.btree} {}
   const IndexInfo& info;
+  /// Use since the last report (TableState::report_activity).
+  std::int64_t scans = 0, tuples = 0;
   storage::BTree tree;
 };
 

@@ -240,6 +240,7 @@ InsertConflict RowStorage::insert_entries(const std::vector<IndexHandle*>* arbit
 InsertConflict RowStorage::insert(const std::vector<IndexHandle*>* arbiters) {
   const storage::FormedTuple tuple = form();
   new_row_->tid = table_.heap.insert(tuple, changer_.write_context(), table_.insert_state);
+  ++table_.activity.inserted;
   new_row_->tuple = tuple.bytes;
   new_row_->tuple_size = tuple.length;
   return insert_entries(arbiters);
@@ -292,6 +293,8 @@ storage::UpdateOutcome RowStorage::update(TupleId id, const Slot& old) {
   const storage::UpdateOutcome outcome =
       table_.heap.update(id, tuple, changer_.write_context(), options, table_.insert_state);
   if (outcome.result != storage::ModifyResult::kOk) return outcome;
+  ++table_.activity.updated;
+  if (outcome.is_hot) ++table_.activity.hot_updated;
   new_row_->tid = outcome.new_id;
   new_row_->tuple = tuple.bytes;
   new_row_->tuple_size = tuple.length;
@@ -300,7 +303,9 @@ storage::UpdateOutcome RowStorage::update(TupleId id, const Slot& old) {
 }
 
 storage::ModifyOutcome RowStorage::remove(TupleId id) {
-  return table_.heap.remove(id, changer_.write_context());
+  const storage::ModifyOutcome outcome = table_.heap.remove(id, changer_.write_context());
+  if (outcome.result == storage::ModifyResult::kOk) ++table_.activity.deleted;
+  return outcome;
 }
 
 void RowStorage::drop_external(const Slot& old, const Slot* kept) {

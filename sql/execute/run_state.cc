@@ -61,6 +61,13 @@ void RunState::close_nodes() noexcept {
   }
 }
 
+void RunState::report_activity() {
+  if (context == nullptr || context->activity == nullptr) return;
+  for (std::size_t i = 0; i < plan.ranges.size(); ++i) {
+    if (tables[i] != nullptr) tables[i]->report_activity(*context->activity);
+  }
+}
+
 TableState& RunState::table(int range) {
   TableState*& state = tables[range];
   if (state == nullptr) {

@@ -67,6 +67,8 @@ struct RunState {
 
   void begin(ExecutionContext& c);
   void close_nodes() noexcept;
+  /// Counts what this execution did to its tables.
+  void report_activity();
   /// Runs the init plan behind a pending parameter.
   void evaluate_pending(ParameterSlot& slot);
   Node* subplan_root(int index);

@@ -56,6 +56,7 @@ class SeqScanNode final : public TableScanNode<SeqScanNode> {
     if (!scan_.has_value()) {
       if (done_) return false;
       scan_.emplace(table_.heap, *run.visible, &*run.oracle);
+      ++table_.activity.sequential_scans;
     }
     const storage::HeapTupleView tuple = scan_->next();
     if (!tuple.valid()) {
@@ -63,6 +64,7 @@ class SeqScanNode final : public TableScanNode<SeqScanNode> {
       done_ = true;
       return false;
     }
+    ++table_.activity.sequential_tuples;
     show_tuple(*scan_slot_, tuple);
     return true;
   }
@@ -283,6 +285,8 @@ class IndexScanNode final : public TableScanNode<IndexScanNode> {
         if (found.all_dead && state_ == State::kScan) scan_.kill_current();
         continue;
       }
+      ++index_.tuples;
+      ++table_.activity.index_tuples;
       show_tuple(*scan_slot_, found.tuple);
       return true;
     }
@@ -306,6 +310,8 @@ class IndexScanNode final : public TableScanNode<IndexScanNode> {
       state_ = State::kDone;
       return;
     }
+    ++index_.scans;
+    ++table_.activity.index_scans;
     if (keys_.is_point() && plan_.info->unique) {
       point_count_ = index_.tree.find_equal(keys_.point_values(), point_ids_);
       point_at_ = 0;
@@ -349,10 +355,13 @@ class IndexOnlyScanNode final : public ScanNode<IndexOnlyScanNode> {
   bool fetch() {
     if (is_substituted(run, plan_.range)) return fetch_substitute();
     if (state_ == State::kFresh) {
-      if (!keys_.begin(frame_))
+      if (!keys_.begin(frame_)) {
         state_ = State::kDone;
-      else
+      } else {
+        ++index_.scans;
+        ++table_.activity.index_scans;
         open();
+      }
     }
     for (;;) {
       if (state_ == State::kDone) return false;
@@ -375,6 +384,7 @@ class IndexOnlyScanNode final : public ScanNode<IndexOnlyScanNode> {
           continue;
         }
       }
+      ++index_.tuples;
       scan_slot_->tid = id;
       scan_.values(reinterpret_cast<std::uint64_t*>(scan_slot_->values), scan_slot_->nulls);
       return true;

@@ -2,11 +2,13 @@
 
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "sql/catalog/relation.h"
 #include "sql/execute/index_handle.h"
 #include "sql/execute/slot.h"
+#include "sql/statistics/activity_log.h"
 #include "storage/heap/heap.h"
 
 namespace pinwheel::sql {
@@ -19,6 +21,24 @@ struct TableState {
   const Relation& relation;
   storage::Heap heap;
   storage::InsertState insert_state;
+  /// Use since the last report.
+  TableActivity activity;
+
+  /// Tells what was done since the last report.
+  void report_activity(TransactionActivity& to) {
+    const bool used = (activity.sequential_scans | activity.index_scans | activity.inserted |
+                       activity.updated | activity.deleted) != 0;
+    if (!used) return;
+    const Oid database = relation.shared ? kInvalidOid : relation.file.database;
+    to.table({database, relation.oid}).add(activity);
+    activity = {};
+    for (const auto& index : indexes_) {
+      if (index->scans == 0) continue;
+      TableActivity& counts = to.table({database, index->info.oid});
+      counts.index_scans += std::exchange(index->scans, 0);
+      counts.index_tuples += std::exchange(index->tuples, 0);
+    }
+  }
 
   IndexHandle& index(const IndexInfo& info) {
     for (const auto& known : indexes_) {

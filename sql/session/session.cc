@@ -43,6 +43,11 @@ SessionState::SessionState(SessionServices& services_given, SessionIdentity iden
   eval.catalog = functions.get();
   eval.detoaster = &helpers->detoaster();
   transaction.add_hooks(*hooks);
+  if (services.catalog.activity != nullptr) {
+    activity = std::make_unique<TransactionActivity>(*services.catalog.activity, transaction);
+    transaction.add_hooks(*activity);
+    execution.activity = activity.get();
+  }
   execution.budget = &budget;
 }
 
@@ -176,6 +181,7 @@ void Session::end() noexcept {
   state.portals.clear();
   state.statements.clear();
   state.transaction.locks().release_everything();
+  if (ActivityLog* log = state.services.catalog.activity) log->flush(state.transaction.start_time_us());
 }
 
 SessionSettings& Session::settings() noexcept { return state_->settings; }
