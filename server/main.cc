@@ -113,6 +113,10 @@ int run(int argc, char** argv) {
   dump_app->add_option("-e,--end", to, "stop at this position");
   dump_app->callback([&] { status = command_waldump(common, from, to); });
 
+  CLI::App* check_app = app.add_subcommand("check", "look for damage in a cluster that does not run");
+  add_directory(*check_app, common);
+  check_app->callback([&] { status = command_check(common); });
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
