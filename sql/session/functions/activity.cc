@@ -135,12 +135,12 @@ bool has_no_session(shm::ProcessKind kind) {
 }
 
 void show_activity(SessionState& session, Call& call, Rows& rows) {
-  const std::optional<std::int32_t> only =
-      call.nulls[0] ? std::nullopt : std::optional{call.args[0].as_int32()};
+  const bool all = call.nulls[0];
+  const std::int32_t only = all ? 0 : call.args[0].as_int32();
   for (const shm::ProcessSlot& process : session.services.processes.slots()) {
     const auto kind = static_cast<shm::ProcessKind>(process.kind.load(std::memory_order_relaxed));
     const pid_t pid = process.pid.load(std::memory_order_relaxed);
-    if (!has_no_session(kind) || pid == 0 || (only && *only != pid)) continue;
+    if (!has_no_session(kind) || pid == 0 || (!all && only != pid)) continue;
     add_process(call.arena, process, kind, rows);
   }
   const shm::SessionTable& sessions = session.services.sessions;
@@ -148,7 +148,7 @@ void show_activity(SessionState& session, Call& call, Rows& rows) {
   for (std::uint32_t i = 0; i < sessions.capacity(); ++i) {
     const shm::SessionIndex index{i};
     const std::int32_t pid = sessions.slot(index).backend_pid.load(std::memory_order_relaxed);
-    if (pid == 0 || (only && *only != pid) || !sessions.read_activity(index, activity)) continue;
+    if (pid == 0 || (!all && only != pid) || !sessions.read_activity(index, activity)) continue;
     add_session(session, call.arena, index, activity, rows);
   }
 }
