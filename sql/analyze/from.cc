@@ -2,27 +2,16 @@
 
 #include "sql/analyze/coercion.h"
 #include "sql/analyze/expressions.h"
+#include "sql/analyze/from_internal.h"
 #include "sql/analyze/names.h"
 #include "sql/analyze/operators.h"
-#include "sql/analyze/statements.h"
 #include "sql/analyze/types.h"
 
 namespace pinwheel::sql {
 
 namespace {
 
-/// One analyzed item of FROM: its tree, the full set of its columns, and the names it shows.
-struct Item {
-  FromItem* tree = nullptr;
-  NamespaceItem whole;
-  std::vector<NamespaceItem> names;
-};
-
-Item transform_item(Scope& scope, const raw::Node* node);
-
-std::string_view alias_name(const PgQuery__Alias* alias) {
-  return alias == nullptr ? std::string_view{} : raw::text(alias->aliasname);
-}
+FromEntry transform_item(Scope& scope, const raw::Node* node);
 
 std::span<std::string_view> alias_columns(Analysis& an, const PgQuery__Alias* alias) {
   std::vector<std::string_view> names;
@@ -33,7 +22,19 @@ std::span<std::string_view> alias_columns(Analysis& an, const PgQuery__Alias* al
   return to_span(an.arena, names);
 }
 
-/// Renames the first columns as the alias list says.
+FromItem* range_item(Analysis& an, int index) {
+  FromItem* item = an.arena.make<FromItem>();
+  item->kind = FromItem::Kind::kRange;
+  item->range_index = index;
+  return item;
+}
+
+}  // namespace
+
+std::string_view alias_name(const PgQuery__Alias* alias) {
+  return alias == nullptr ? std::string_view{} : raw::text(alias->aliasname);
+}
+
 void apply_alias(Scope& scope, RangeEntry& entry, const PgQuery__Alias* alias, std::string_view kind) {
   Analysis& an = scope.an;
   if (alias == nullptr) return;
@@ -53,22 +54,13 @@ void apply_alias(Scope& scope, RangeEntry& entry, const PgQuery__Alias* alias, s
   }
 }
 
-FromItem* range_item(Analysis& an, int index) {
-  FromItem* item = an.arena.make<FromItem>();
-  item->kind = FromItem::Kind::kRange;
-  item->range_index = index;
-  return item;
-}
-
-Item plain_item(Scope& scope, NamespaceItem names) {
-  Item item;
+FromEntry plain_item(Scope& scope, NamespaceItem names) {
+  FromEntry item;
   item.tree = range_item(scope.an, names.range_index);
   item.whole = names;
   item.names.push_back(names);
   return item;
 }
-
-}  // namespace
 
 NamespaceItem make_names(Scope& scope, int range_index) {
   const RangeEntry& entry = scope.range_table[range_index];
@@ -243,7 +235,7 @@ int add_result_relation(Scope& scope, const PgQuery__RangeVar* name, int table_l
 
 namespace {
 
-Item transform_range_var(Scope& scope, const PgQuery__RangeVar* name) {
+FromEntry transform_range_var(Scope& scope, const PgQuery__RangeVar* name) {
   Analysis& an = scope.an;
   if (raw::text(name->schemaname).empty()) {
     int levels_up = 0;
@@ -307,7 +299,7 @@ Item transform_range_var(Scope& scope, const PgQuery__RangeVar* name) {
   return plain_item(scope, names);
 }
 
-Item transform_subselect(Scope& scope, const PgQuery__RangeSubselect* sub) {
+FromEntry transform_subselect(Scope& scope, const PgQuery__RangeSubselect* sub) {
   Analysis& an = scope.an;
   if (sub->alias == nullptr) {
     throw an.error(sqlstate::kSyntaxError, "subquery in FROM must have an alias")
@@ -319,176 +311,6 @@ Item transform_subselect(Scope& scope, const PgQuery__RangeSubselect* sub) {
   Query* query = analyze_query(an, &scope, sub->subquery, is_locked(scope, alias_name(sub->alias)));
   scope.lateral_active = saved;
   return plain_item(scope, add_subquery_entry(scope, query, sub->alias, sub->lateral, -1));
-}
-
-// --- Functions in FROM
-
-/// OUT columns of a function that has several, empty otherwise.
-std::vector<ColumnDefinition> out_columns(Scope& scope, const FunctionExpr* call) {
-  Analysis& an = scope.an;
-  std::vector<ColumnDefinition> columns;
-  const ViewedFunction* function = an.catalog.function(call->function);
-  if (function == nullptr || function->all_args.empty()) return columns;
-  // Polymorphic outputs take their types from the actual inputs.
-  std::vector<Oid> actual, declared(function->args.begin(), function->args.end());
-  for (const Expr* arg : call->args) actual.push_back(arg->type.type);
-  actual.resize(declared.size(), kUnknownType);
-  int unnamed = 0;
-  for (std::size_t i = 0; i < function->all_args.size(); ++i) {
-    const char mode = i < function->arg_modes.size() ? function->arg_modes[i] : 'i';
-    if (mode != 'o' && mode != 'b' && mode != 't') continue;
-    ++unnamed;
-    std::string_view name = i < function->arg_names.size() ? function->arg_names[i] : std::string_view{};
-    if (name.empty()) name = an.arena.copy(cat("column", unnamed));
-    Oid type = function->all_args[i];
-    if (is_polymorphic(type)) {
-      std::vector<Oid> copy = declared;
-      type = resolve_polymorphic(scope, actual, copy, type);
-    }
-    columns.push_back({an.arena.copy(name), plain_type(an, type)});
-  }
-  return columns;
-}
-
-std::vector<ColumnDefinition> written_columns(Scope& scope, raw::NodeList definitions) {
-  Analysis& an = scope.an;
-  std::vector<ColumnDefinition> columns;
-  for (const raw::Node* node : definitions) {
-    const PgQuery__ColumnDef* definition = node->column_def;
-    ExprType type = resolve_type(an, definition->type_name);
-    if (definition->coll_clause != nullptr) {
-      type.collation =
-          resolve_collation(an, RAW_LIST(definition->coll_clause, collname), definition->location);
-    }
-    columns.push_back({an.arena.copy(raw::text(definition->colname)), type});
-  }
-  return columns;
-}
-
-struct FunctionItem {
-  Expr* call;
-  std::string_view name;
-  raw::NodeList definitions;
-};
-
-void add_function(Scope& scope, const raw::Node* node, raw::NodeList definitions,
-                  std::vector<FunctionItem>& functions) {
-  Analysis& an = scope.an;
-  // unnest(a, b) is ROWS FROM (unnest(a), unnest(b)).
-  if (RAW_IS(node, FUNC_CALL)) {
-    const PgQuery__FuncCall* call = node->func_call;
-    if (call->n_funcname == 1 && raw::string_of(call->funcname[0]) == "unnest" && call->n_args > 1 &&
-        call->n_agg_order == 0 && !call->agg_star && !call->agg_distinct && !call->func_variadic &&
-        call->over == nullptr && definitions.empty()) {
-      for (std::size_t i = 0; i < call->n_args; ++i) {
-        PgQuery__FuncCall one = *call;
-        one.n_args = 1;
-        one.args = call->args + i;
-        Expr* expr = transform_function_call(scope, &one);
-        functions.push_back({expr, "unnest", {}});
-      }
-      return;
-    }
-  }
-  Expr* const set_before = scope.last_set_expr;
-  Expr* expr = transform(scope, node);
-  if (scope.last_set_expr != set_before && scope.last_set_expr != expr) {
-    throw an.error(sqlstate::kFeatureNotSupported, "set-returning functions must appear at top level of FROM",
-                   location_of(scope.last_set_expr));
-  }
-  functions.push_back({expr, figure_column_name(an, node), definitions});
-}
-
-Item transform_function(Scope& scope, const PgQuery__RangeFunction* range) {
-  Analysis& an = scope.an;
-  std::vector<FunctionItem> functions;
-  {
-    UseGuard guard{scope, ExprUse::kFromFunction};
-    const bool saved = scope.lateral_active;
-    scope.lateral_active = true;
-    for (const raw::Node* node : RAW_LIST(range, functions)) {
-      const raw::NodeList pair = raw::items_of(node);
-      add_function(scope, pair[0], pair.size() > 1 ? raw::items_of(pair[1]) : raw::NodeList{}, functions);
-    }
-    scope.lateral_active = saved;
-  }
-  if (range->n_coldeflist > 0) {
-    if (functions.size() != 1) {
-      throw an.error(sqlstate::kSyntaxError,
-                     range->is_rowsfrom
-                         ? "ROWS FROM() with multiple functions cannot have a column definition list"
-                         : "UNNEST() with multiple arguments cannot have a column definition list",
-                     raw::location(range->coldeflist[0]));
-    }
-    functions[0].definitions = RAW_LIST(range, coldeflist);
-  }
-  RangeEntry entry;
-  entry.kind = RangeKind::kFunction;
-  entry.with_ordinality = range->ordinality;
-  entry.alias = range->alias != nullptr ? an.arena.copy(alias_name(range->alias)) : functions[0].name;
-  std::vector<Expr*> calls;
-  std::vector<int> counts;
-  std::vector<ColumnDefinition> columns;
-  bool uses_columns = range->lateral;
-  for (const FunctionItem& item : functions) {
-    const Oid type = item.call->type.type;
-    std::vector<ColumnDefinition> own;
-    const FunctionExpr* call = expr_if<FunctionExpr>(item.call);
-    if (call != nullptr) own = out_columns(scope, call);
-    bool composite = own.size() > 1 || (type == kRecordType && !own.empty());
-    if (!composite && type != kRecordType && is_row_type(an, type)) {
-      const std::span<ColumnDefinition> row = row_columns(scope, item.call);
-      own.assign(row.begin(), row.end());
-      composite = true;
-    }
-    if (type == kRecordType && !composite) {
-      if (item.definitions.empty()) {
-        throw an.error(sqlstate::kSyntaxError,
-                       "a column definition list is required for functions returning \"record\"",
-                       location_of(item.call));
-      }
-      own = written_columns(scope, item.definitions);
-      entry.column_definitions = true;
-      composite = true;
-    } else if (!item.definitions.empty()) {
-      throw an.error(sqlstate::kSyntaxError,
-                     composite && type == kRecordType
-                         ? "a column definition list is redundant for a function with OUT parameters"
-                         : "a column definition list is only allowed for functions returning \"record\"",
-                     raw::location(item.definitions[0]));
-    }
-    if (!composite) {
-      std::string_view name = item.name;
-      if (own.size() == 1) {
-        name = own[0].name;  // its one OUT parameter
-        own.clear();
-      } else if (functions.size() == 1 && range->alias != nullptr) {
-        name = entry.alias;
-      }
-      own.push_back({name, item.call->type});
-    } else {
-      entry.scalar_function = false;
-    }
-    counts.push_back(static_cast<int>(own.size()));
-    columns.insert(columns.end(), own.begin(), own.end());
-    calls.push_back(item.call);
-    for_each_node(item.call, [&](const Expr* expr) {
-      if (const auto* column = expr_if<ColumnExpr>(expr))
-        uses_columns = uses_columns || column->levels_up == 0;
-      if (expr->kind == ExprKind::kSubLink) uses_columns = true;
-    });
-  }
-  if (calls.size() > 1) entry.scalar_function = false;
-  if (range->ordinality) columns.push_back({"ordinality", {kInt8Type, -1, {}}});
-  entry.lateral = uses_columns;
-  entry.functions = to_span(an.arena, calls);
-  entry.function_columns = to_span(an.arena, counts);
-  entry.columns = to_span(an.arena, columns);
-  apply_alias(scope, entry, range->alias, "table");
-  scope.range_table.push_back(entry);
-  NamespaceItem names = make_names(scope, static_cast<int>(scope.range_table.size()) - 1);
-  names.relation = {};
-  return plain_item(scope, names);
 }
 
 // --- Joins
@@ -552,7 +374,7 @@ Expr* merge_columns(Scope& scope, JoinKind kind, Expr* left, Expr* right) {
   return node;
 }
 
-Item transform_join(Scope& scope, const PgQuery__JoinExpr* join) {
+FromEntry transform_join(Scope& scope, const PgQuery__JoinExpr* join) {
   Analysis& an = scope.an;
   JoinKind kind = JoinKind::kInner;
   switch (join->jointype) {
@@ -568,7 +390,7 @@ Item transform_join(Scope& scope, const PgQuery__JoinExpr* join) {
     default:
       break;
   }
-  Item left = transform_item(scope, join->larg);
+  FromEntry left = transform_item(scope, join->larg);
   // LATERAL items of the right side see the left one.
   const std::size_t visible = scope.names.size();
   for (NamespaceItem names : left.names) {
@@ -576,7 +398,7 @@ Item transform_join(Scope& scope, const PgQuery__JoinExpr* join) {
     names.lateral_ok = kind == JoinKind::kInner || kind == JoinKind::kLeft;
     scope.names.push_back(names);
   }
-  Item right = transform_item(scope, join->rarg);
+  FromEntry right = transform_item(scope, join->rarg);
   scope.names.resize(visible);
   check_names(scope, left.names, right.names);
 
@@ -634,7 +456,7 @@ Item transform_join(Scope& scope, const PgQuery__JoinExpr* join) {
     columns.push_back(column);
     exprs.push_back(merged);
   }
-  const auto add_rest = [&](const Item& side, const std::vector<bool>& used) {
+  const auto add_rest = [&](const FromEntry& side, const std::vector<bool>& used) {
     for (std::size_t i = 0; i < side.whole.columns.size(); ++i) {
       if (used[i] || side.whole.columns[i].name.empty()) continue;
       columns.push_back(side.whole.columns[i]);
@@ -670,14 +492,14 @@ Item transform_join(Scope& scope, const PgQuery__JoinExpr* join) {
   scope.range_table.push_back(entry);
   tree->range_index = index;
 
-  Item item;
+  FromEntry item;
   item.tree = tree;
   item.whole.range_index = index;
   item.whole.name = entry.alias;
   item.whole.columns = to_span(an.arena, columns);
   item.whole.name_visible = join->alias != nullptr;
   if (join->alias == nullptr) {
-    for (const Item* side : {&left, &right}) {
+    for (const FromEntry* side : {&left, &right}) {
       for (NamespaceItem names : side->names) {
         names.columns_visible = false;
         item.names.push_back(names);
@@ -697,7 +519,7 @@ Item transform_join(Scope& scope, const PgQuery__JoinExpr* join) {
   return item;
 }
 
-Item transform_item(Scope& scope, const raw::Node* node) {
+FromEntry transform_item(Scope& scope, const raw::Node* node) {
   check_stack_depth();
   switch (node->node_case) {
     case PG_QUERY__NODE__NODE_RANGE_VAR:
@@ -720,7 +542,7 @@ Item transform_item(Scope& scope, const raw::Node* node) {
 
 void transform_from(Scope& scope, raw::NodeList list, FromResult& out) {
   for (const raw::Node* node : list) {
-    Item item = transform_item(scope, node);
+    FromEntry item = transform_item(scope, node);
     check_names(scope, scope.names, item.names);
     for (NamespaceItem& names : item.names) {
       names.lateral_only = true;
