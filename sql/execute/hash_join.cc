@@ -67,7 +67,8 @@ class HashJoinNode final : public ExpressionNode {
       switch (phase_) {
         case Phase::kBuild:
           build();
-          if (table_count_ == 0 && batches_.size() <= 1 && !keep_unmatched_outer_) {
+          if (table_count_ == 0 && batches_.size() <= 1 && !keep_unmatched_outer_ &&
+              null_inner_rows_.empty()) {
             phase_ = Phase::kDone;
             continue;
           }
@@ -78,6 +79,7 @@ class HashJoinNode final : public ExpressionNode {
             phase_ = keep_unmatched_inner_ ? Phase::kInnerRest : Phase::kNextBatch;
             rest_bucket_ = 0;
             rest_entry_ = nullptr;
+            null_inner_at_ = 0;
             continue;
           }
           phase_ = Phase::kProbe;
@@ -442,9 +444,8 @@ class HashJoinNode final : public ExpressionNode {
   Slot* unmatched_inner() {
     for (;;) {
       PackedRow* row = nullptr;
-      if (batch_ == 0 && !null_inner_rows_.empty()) {
-        row = null_inner_rows_.back();
-        null_inner_rows_.pop_back();
+      if (batch_ == 0 && null_inner_at_ < null_inner_rows_.size()) {
+        row = null_inner_rows_[null_inner_at_++];
       } else {
         while (rest_entry_ == nullptr && rest_bucket_ < buckets_.size())
           rest_entry_ = buckets_[rest_bucket_++];
@@ -519,6 +520,7 @@ class HashJoinNode final : public ExpressionNode {
   std::vector<Entry*> buckets_;
   std::vector<Batch> batches_{1};
   std::vector<PackedRow*> null_inner_rows_;
+  std::size_t null_inner_at_ = 0;
   std::size_t batch_ = 0;
   std::size_t table_count_ = 0;
   std::size_t table_bytes_ = 0;

@@ -143,7 +143,10 @@ const AggregateInfo* find_aggregate(Oid procedure) {
 }
 bool is_implemented(Oid procedure) {
   const Code* code = registry().find(procedure);
-  return code && (code->function || code->set || code->aggregate);
+  if (code && (code->function || code->set || code->aggregate)) return true;
+  // Window functions are the executor's own (sql/execute/window_agg.cc): it knows all of them.
+  const ProcInfo* info = find_proc_info(procedure);
+  return info != nullptr && info->kind == 'w';
 }
 
 }  // namespace pinwheel::sql

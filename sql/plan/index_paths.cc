@@ -245,7 +245,8 @@ void QueryPlanner::cost_index(BaseRelation& rel, Path& path, double loops) {
   }
   const double quals = std::max<double>(1, static_cast<double>(all.size()));
   double cpu = entries * array_loops * (s.cpu_index_tuple_cost + quals * s.cpu_operator_cost);
-  const double height = pages > 1 ? std::ceil(std::log(pages) / std::log(256.0)) : 0;
+  // levels above the leaves; the first page is the tree's own
+  const double height = pages > 2 ? std::ceil(std::log(pages - 1) / std::log(256.0)) : 0;
   double descent = std::ceil(std::log2(index_tuples + 1)) * s.cpu_operator_cost * array_loops;
   descent += (height + 1) * 50 * s.cpu_operator_cost * array_loops;
   const double index_startup = descent;
