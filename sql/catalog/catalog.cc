@@ -240,6 +240,12 @@ void Catalog::State::after_commit() noexcept {
     catalog.services_.invalidations.append(pending);
     catalog.services_.cache.catch_up();
   }
+  temporary_schema_is_new = false;
+  forget_changes();
+}
+
+void Catalog::State::after_abort() noexcept {
+  forget_temporary_schema();
   forget_changes();
 }
 
@@ -254,6 +260,14 @@ void Catalog::State::abort_subtransaction(int) noexcept {
   shared_overlay.clear();
   path_valid = false;
   if (own_generation != 0) own_generation = catalog.services_.cache.next_number();
+}
+
+/// The schema that the transaction took back is made again when it is needed.
+void Catalog::State::forget_temporary_schema() noexcept {
+  if (!temporary_schema_is_new) return;
+  temporary_schema = {};
+  temporary_schema_is_new = false;
+  path_valid = false;
 }
 
 void Catalog::State::forget_changes() noexcept {
