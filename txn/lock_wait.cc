@@ -175,6 +175,12 @@ void SessionLocks::wait_until(const LockTag& tag, LockMode mode, Done done, Leav
           .detail(search.detail())
           .hint("See server log for query details.");
     }
+    // Autovacuum gives way to users.
+    for (const shm::SessionIndex blocker : search.blockers_of(session_)) {
+      const auto kind = manager_.sessions().slot(blocker).kind.load(std::memory_order_relaxed);
+      if (kind != static_cast<std::uint8_t>(shm::ProcessKind::kAutovacuumLauncher)) continue;
+      shm::interrupt(manager_.processes(), manager_.sessions(), blocker, shm::kInterruptAutovacuumCancel);
+    }
     if (settings.log_lock_waits) log_wait("still waiting for", tag, mode, started_ns);
   }
   wait_start.store(0, std::memory_order_relaxed);

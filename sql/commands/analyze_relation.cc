@@ -276,6 +276,9 @@ void analyze_relation(CommandContext& context, const Relation& relation, std::sp
     }
     catalog.invalidate_statistics(relation.oid);
   }
+  const double dead =
+      sampler.visited() == 0 ? 0 : static_cast<double>(sampler.dead()) / sampler.visited() * sampler.pages();
+  note_maintenance(catalog, relation, sampler.total_rows(), dead, /*analyzed=*/true);
   storage::Storage& storage = catalog.services().storage;
   const auto visible = static_cast<std::int64_t>(storage.visibility.count(relation.file));
   record_relation_size(catalog, relation.oid, sampler.pages(), sampler.total_rows(),

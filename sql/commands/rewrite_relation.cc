@@ -84,6 +84,7 @@ void rewrite_relation(CommandContext& context, Oid relation, const VacuumOptions
   Catalog& catalog = context.catalog;
   const RelationRef before = catalog.require_relation(relation);
   const std::uint64_t live = rewrite_one(catalog, relation);
+  note_maintenance(catalog, *before, static_cast<double>(live), 0, /*analyzed=*/false);
   if (is_valid(before->toast_table)) rewrite_one(catalog, before->toast_table);
   if (!options.verbose) return;
   const std::string name = "\"" + before->schema_name + "." + before->name + "\"";

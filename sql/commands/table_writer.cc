@@ -9,6 +9,7 @@
 #include "sql/commands/support.h"
 #include "sql/execute/run_state.h"
 #include "sql/execute/statement_checks.h"
+#include "sql/statistics/activity_log.h"
 #include "sql/types/type_info.h"
 #include "storage/btree/btree.h"
 #include "storage/storage.h"
@@ -170,6 +171,10 @@ void TableWriter::flush() {
     for (const storage::FormedTuple& tuple : tuples_) bulk_->add(tuple);
   } else {
     insert_batch();
+  }
+  if (TransactionActivity* activity = context_.execution.activity) {
+    activity->table({relation_->file.database, relation_->oid}).inserted +=
+        static_cast<std::int64_t>(tuples_.size());
   }
   rows_ += tuples_.size();
   tuples_.clear();

@@ -8,6 +8,7 @@
 #include "sql/commands/relation_create.h"
 #include "sql/commands/sequences.h"
 #include "sql/commands/support.h"
+#include "sql/statistics/activity_log.h"
 
 namespace pinwheel::sql {
 namespace {
@@ -74,6 +75,9 @@ std::string run_truncate(CommandContext& context, const TruncateUtility& utility
   follow_foreign_keys(context, tables, utility.cascade);
   for (const RelationRef& table : tables) {
     truncate_one(context.catalog, table->oid);
+    if (TransactionActivity* activity = context.execution.activity) {
+      activity->truncated({table->file.database, table->oid});
+    }
     if (utility.restart_identity) restart_sequences(context.catalog, table->oid);
   }
   return "TRUNCATE TABLE";

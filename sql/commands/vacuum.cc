@@ -1,12 +1,15 @@
 #include "sql/commands/vacuum.h"
 
+#include <cmath>
 #include <vector>
 
 #include "base/sqlstate.h"
+#include "shm/process.h"
 #include "sql/catalog/catalog_scan.h"
 #include "sql/catalog/relation_lock.h"
 #include "sql/commands/commands_list.h"
 #include "sql/commands/support.h"
+#include "sql/statistics/activity_log.h"
 #include "txn/transaction.h"
 
 namespace pinwheel::sql {
@@ -152,6 +155,22 @@ void analyze_table(CommandContext& context, const ChosenTable& table, const Vacu
 }
 
 }  // namespace
+
+void note_maintenance(Catalog& catalog, const Relation& relation, double live, double dead, bool analyzed) {
+  ActivityLog* log = catalog.services().activity;
+  if (log == nullptr) return;
+  const bool automatic = shm::self().slot->kind.load(std::memory_order_relaxed) ==
+                         static_cast<std::uint8_t>(shm::ProcessKind::kAutovacuumLauncher);
+  const TableKey key{relation.shared ? kInvalidOid : relation.file.database, relation.oid};
+  const std::int64_t now_us = catalog.eval().statement_timestamp;
+  // What was counted before this is over with.
+  log->flush(now_us);
+  if (analyzed) {
+    log->statistics().note_analyze(key, std::llround(live), std::llround(dead), automatic, now_us);
+  } else {
+    log->statistics().note_vacuum(key, std::llround(live), std::llround(dead), automatic, now_us);
+  }
+}
 
 VacuumOptions read_vacuum_options(const VacuumUtility& utility) {
   VacuumOptions options;

@@ -26,7 +26,10 @@ struct VacuumOptions {
 /// combinations, 42601 for values.
 VacuumOptions read_vacuum_options(const VacuumUtility& utility);
 
-/// Vacuums one table and its toast table under the lock that the caller holds (ShareUpdateExclusive, or
+/// Tells the statistics what VACUUM (or ANALYZE, `analyzed`) found in a table.
+void note_maintenance(Catalog& catalog, const Relation& relation, double live, double dead, bool analyzed);
+
+/// Vacuums one table under the lock that the caller holds (ShareUpdateExclusive, or
 /// AccessExclusive for FULL), and records its size in pg_class. The transaction has done nothing else.
 /// Errors: those of storage.
 void vacuum_relation(CommandContext& context, const Relation& relation, const VacuumOptions& options);

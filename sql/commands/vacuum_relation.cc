@@ -176,6 +176,8 @@ class HeapVacuum {
     Catalog& catalog = context_.catalog;
     const double tuples = estimate_tuples();
     const auto visible = static_cast<std::int64_t>(storage_.visibility.count(relation_.file));
+    note_maintenance(catalog, relation_, std::max(tuples, 0.0), static_cast<double>(kept_),
+                     /*analyzed=*/false);
     record_relation_size(catalog, relation_.oid, pages_, tuples, std::min<std::int64_t>(visible, pages_));
     for (std::size_t i = 0; i < relation_.indexes.size(); ++i) {
       const IndexInfo& index = relation_.indexes[i];

@@ -60,6 +60,7 @@ std::span<const SetOf> lock_sets();
 std::span<const Function> transaction_functions();
 std::span<const Function> log_functions();
 std::span<const Function> statistics_functions();
+std::span<const Function> table_statistics_functions();
 std::span<const SetOf> statistics_sets();
 std::span<const SetOf> object_sets();
 

@@ -5,8 +5,8 @@
 #include "sql/types/numeric.h"
 #include "txn/transaction_manager.h"
 
-/// Counters of what the server has done. Processes count for themselves; views sum up. Nothing is counted per
-/// table, index or function yet: those are 0. What stock counts per database is counted for the whole server
+/// Counters of what the server has done. Processes count for themselves; views sum up. Blocks per table and
+/// calls of functions are not counted yet: those are 0. What stock counts per database is counted for the whole server
 /// and shown with the session's own database.
 namespace pinwheel::sql::session_functions {
 namespace {
@@ -56,13 +56,6 @@ Datum requested_checkpoints(SessionState& session, Call&) {
 /// Counters begin anew with the server.
 Datum counted_since(SessionState& session, Call&) {
   return Datum::from_int64(session.services.server.facts().started_at_us);
-}
-
-/// What the last ANALYZE or VACUUM found.
-Datum live_tuples(SessionState& session, Call& call) {
-  const RelationRef relation = session.catalog.relation(call.oid(0));
-  return Datum::from_int64(relation && relation->tuples > 0 ? static_cast<std::int64_t>(relation->tuples)
-                                                            : 0);
 }
 
 Datum log_statistics(SessionState& session, Call& call) {
@@ -147,37 +140,11 @@ constexpr Function kFunctions[] = {
     {"pg_stat_get_db_sessions_fatal", zero},
     {"pg_stat_get_db_sessions_killed", zero},
     // Relations and functions
-    {"pg_stat_get_live_tuples", live_tuples},
-    {"pg_stat_get_dead_tuples", zero},
-    {"pg_stat_get_numscans", zero},
-    {"pg_stat_get_tuples_returned", zero},
-    {"pg_stat_get_tuples_fetched", zero},
-    {"pg_stat_get_tuples_inserted", zero},
-    {"pg_stat_get_tuples_updated", zero},
-    {"pg_stat_get_tuples_deleted", zero},
-    {"pg_stat_get_tuples_hot_updated", zero},
-    {"pg_stat_get_mod_since_analyze", zero},
-    {"pg_stat_get_ins_since_vacuum", zero},
     {"pg_stat_get_blocks_fetched", zero},
     {"pg_stat_get_blocks_hit", zero},
-    {"pg_stat_get_vacuum_count", zero},
-    {"pg_stat_get_autovacuum_count", zero},
-    {"pg_stat_get_analyze_count", zero},
-    {"pg_stat_get_autoanalyze_count", zero},
-    {"pg_stat_get_last_vacuum_time", never},
-    {"pg_stat_get_last_autovacuum_time", never},
-    {"pg_stat_get_last_analyze_time", never},
-    {"pg_stat_get_last_autoanalyze_time", never},
     {"pg_stat_get_function_calls", never},
     {"pg_stat_get_function_total_time", never},
     {"pg_stat_get_function_self_time", never},
-    {"pg_stat_get_xact_numscans", zero},
-    {"pg_stat_get_xact_tuples_returned", zero},
-    {"pg_stat_get_xact_tuples_fetched", zero},
-    {"pg_stat_get_xact_tuples_inserted", zero},
-    {"pg_stat_get_xact_tuples_updated", zero},
-    {"pg_stat_get_xact_tuples_deleted", zero},
-    {"pg_stat_get_xact_tuples_hot_updated", zero},
     {"pg_stat_get_xact_blocks_fetched", zero},
     {"pg_stat_get_xact_blocks_hit", zero},
     {"pg_stat_get_xact_function_calls", never},
@@ -186,7 +153,6 @@ constexpr Function kFunctions[] = {
     // Counters are read as they stand: there is no snapshot of them to keep or to drop.
     {"pg_stat_get_snapshot_timestamp", never},
     {"pg_stat_clear_snapshot", done},
-    {"pg_stat_force_next_flush", done},
 };
 constexpr SetOf kSets[] = {{"pg_stat_get_slru", 9, show_slrus},
                            {"pg_stat_get_wal_senders", 12, nothing},
