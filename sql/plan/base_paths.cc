@@ -44,21 +44,23 @@ double operator_count(std::span<Clause* const> clauses) {
 
 }  // namespace
 
+void QueryPlanner::note_needed(const Expr* expr) {
+  any_node(expr, [&](const Expr* n) {
+    const auto* c = expr_if<ColumnExpr>(n);
+    if (c == nullptr || c->levels_up != 0) return false;
+    const int number = range_numbers[static_cast<std::size_t>(c->range_index)];
+    if (number < 0) return false;
+    BaseRelation& rel = bases[static_cast<std::size_t>(number)];
+    if (c->attribute == 0) rel.whole_row = true;
+    if (std::find(rel.needed.begin(), rel.needed.end(), c->attribute) == rel.needed.end()) {
+      rel.needed.push_back(c->attribute);
+    }
+    return false;
+  });
+}
+
 void QueryPlanner::note_needed_columns() {
-  const auto look = [&](const Expr* e) {
-    any_node(e, [&](const Expr* n) {
-      const auto* c = expr_if<ColumnExpr>(n);
-      if (c == nullptr || c->levels_up != 0) return false;
-      const int number = range_numbers[static_cast<std::size_t>(c->range_index)];
-      if (number < 0) return false;
-      BaseRelation& rel = bases[static_cast<std::size_t>(number)];
-      if (c->attribute == 0) rel.whole_row = true;
-      if (std::find(rel.needed.begin(), rel.needed.end(), c->attribute) == rel.needed.end()) {
-        rel.needed.push_back(c->attribute);
-      }
-      return false;
-    });
-  };
+  const auto look = [&](const Expr* e) { note_needed(e); };
   for (const Target& t : query.targets) look(t.expr);
   for (const Target& t : query.returning) look(t.expr);
   for (const Expr* e : extra_wanted_) look(e);
@@ -182,6 +184,7 @@ void QueryPlanner::plan_range_subquery(BaseRelation& rel) {
   for (SubPlanArgument& argument : arguments) {
     argument.value = finish_expression(argument.value);
     rel.lateral |= relids_of(argument.value);
+    note_needed(argument.value);  // index-only scans of siblings must bring it
   }
   rel.lateral_values = arguments;
   rel.tuples = rel.subquery.rows;

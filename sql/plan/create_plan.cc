@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/sqlstate.h"
 #include "sql/catalog/builtin.h"
 #include "sql/plan/plan_maker.h"
 #include "sql/plan/planner_state.h"
@@ -128,7 +129,7 @@ Expr* PlanMaker::resolve(Expr* e, const Inputs& in) {
     }
     // a value of an outer relation, set by the nested loop above
     if (in.scan != nullptr) return parameter_for(column);
-    DB_PANIC("plan node asks for a column that its inputs do not have");
+    throw SqlError{sqlstate::kInternalError, "plan node asks for a column that its inputs do not have"};
   });
 }
 
@@ -514,7 +515,7 @@ std::span<SortKey> PlanMaker::sort_keys(const std::vector<Expr*>& exprs,
     for (std::size_t c = 0; c < layout.size() && key.column < 0; ++c) {
       if (same_expr(layout[c], exprs[i])) key.column = static_cast<int>(c);
     }
-    if (key.column < 0) DB_PANIC("sort key is not in the input");
+    if (key.column < 0) throw SqlError{sqlstate::kInternalError, "sort key is not in the input"};
     key.type = exprs[i]->type.type;
     key.collation = exprs[i]->type.collation;
     if (i < orders.size()) {
@@ -802,7 +803,7 @@ Plan* PlanMaker::make(Path* path, const std::vector<Expr*>& wanted, bool loose, 
       return plan;
     }
   }
-  DB_PANIC("path of unknown kind");
+  throw SqlError{sqlstate::kInternalError, "path of unknown kind"};
 }
 
 Plan* QueryPlanner::make_plan(Path* path, const std::vector<Expr*>& wanted) {
@@ -814,7 +815,7 @@ Plan* QueryPlanner::make_plan(Path* path, const std::vector<Expr*>& wanted) {
   }
   PlanMaker::Layout layout;
   Plan* plan = maker.make(path, wanted, false, layout);
-  if (!maker.pending.empty()) DB_PANIC("a parameter of a nested loop was left without a value");
+  if (!maker.pending.empty()) throw SqlError{sqlstate::kInternalError, "a parameter of a nested loop was left without a value"};
   return plan;
 }
 

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/sqlstate.h"
 #include "sql/functions/function.h"
 #include "sql/types/type_info.h"
 
@@ -240,7 +241,7 @@ Expr* copy_node(Arena& arena, const Expr* node) {
     case ExprKind::kSlotColumn:
       return copy_as<SlotColumnExpr>(arena, node);
   }
-  DB_PANIC("expression of unknown kind");
+  throw SqlError{sqlstate::kInternalError, "expression of unknown kind"};
 }
 
 bool same_expr(const Expr* a, const Expr* b) {

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/sqlstate.h"
 #include "sql/plan/planner_state.h"
 
 namespace pinwheel::sql {
@@ -495,7 +496,7 @@ JoinRelation* QueryPlanner::join_search() {
         }
       }
     }
-    if (best == nullptr) DB_PANIC("no legal join order");
+    if (best == nullptr) throw SqlError{sqlstate::kInternalError, "no legal join order"};
     left[best_a] = best;
     left.erase(left.begin() + static_cast<std::ptrdiff_t>(best_b));
   }

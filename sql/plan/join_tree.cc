@@ -31,7 +31,7 @@ RelSet QueryPlanner::relids_of(const Expr* node) const {
   if (node == nullptr) return 0;
   if (const auto* column = expr_if<ColumnExpr>(node)) {
     const int number = range_numbers[static_cast<std::size_t>(column->range_index)];
-    if (number < 0) DB_PANIC("column of a range that is not in FROM");
+    if (number < 0) throw SqlError{sqlstate::kInternalError, "column of a range that is not in FROM"};
     return RelSet{1} << number;
   }
   RelSet set = 0;

@@ -320,6 +320,7 @@ class QueryPlanner {
   void set_base_sizes();
   void set_base_paths(BaseRelation& rel);
   void plan_range_subquery(BaseRelation& rel);
+  void note_needed(const Expr* expr);
   void note_needed_columns();
   void add_seq_path(BaseRelation& rel);
   void add_index_paths(BaseRelation& rel);

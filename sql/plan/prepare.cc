@@ -242,7 +242,7 @@ CteBinding* QueryPlanner::find_cte(std::string_view name, int levels_up) {
       if (cte.name == name) return &cte;
     }
   }
-  DB_PANIC("reference to an unknown CTE");
+  throw SqlError{sqlstate::kInternalError, "reference to an unknown CTE"};
 }
 
 void QueryPlanner::plan_ctes() {

@@ -159,7 +159,7 @@ Path* QueryPlanner::cheapest_for_order(JoinRelation& input, const PathKeys& keys
       best_cost = cost;
     }
   }
-  if (best == nullptr) DB_PANIC("a join relation without paths");
+  if (best == nullptr) throw SqlError{sqlstate::kInternalError, "a join relation without paths"};
   return best;
 }
 
