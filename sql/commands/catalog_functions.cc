@@ -6,6 +6,7 @@
 #include "base/sqlstate.h"
 #include "sql/analyze/expression_source.h"
 #include "sql/catalog/builtin.h"
+#include "sql/commands/row_input.h"
 #include "sql/deparse/deparse.h"
 #include "sql/types/type_info.h"
 #include "sql/types/type_oids.h"
@@ -285,7 +286,10 @@ Datum CatalogFunctions::call_session(Call& call) {
                  "function " + std::string{call.prosrc} + "() is not supported"};
 }
 
-Datum CatalogFunctions::input_user_type(Oid type, std::string_view, int, Arena&) {
+Datum CatalogFunctions::input_user_type(Oid type, std::string_view text, int, Arena& arena) {
+  if (const auto known = catalog_.type(type); known && known->kind == 'c') {
+    return read_row_text(*catalog_.require_relation(known->relation), text, catalog_.eval(), arena);
+  }
   throw SqlError{sqlstate::kFeatureNotSupported,
                  "input of type " + catalog_.format_type(type) + " is not supported"};
 }

@@ -22,11 +22,15 @@ std::vector<std::string_view> split(std::string_view text, char by) {
   }
 }
 
-std::string trimmed_upper(std::string_view text) {
+std::string_view trimmed(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
   while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
+}
+
+std::string trimmed_upper(std::string_view text) {
   std::string upper;
-  for (const char c : text) upper += c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c;
+  for (const char c : trimmed(text)) upper += c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c;
   return upper;
 }
 
@@ -49,7 +53,9 @@ std::vector<Asked> parse_privileges(std::string_view text, Privileges allowed) {
     one.bit = privilege_by_name(name);
     if (name == "RULE") continue;
     if (one.bit == 0 || (one.bit & allowed) == 0) {
-      throw SqlError{sqlstate::kInvalidParameterValue, "unrecognized privilege type: \"" + name + "\""};
+      // In the words' own case, which upper() has lost.
+      throw SqlError{sqlstate::kInvalidParameterValue,
+                     "unrecognized privilege type: \"" + std::string{trimmed(part)} + "\""};
     }
     asked.push_back(one);
   }
@@ -162,7 +168,7 @@ Datum has_role(Call& call, Oid member, int argument, std::string_view how, std::
     if (mode.starts_with("MEMBER") || mode.starts_with("USAGE") || mode.starts_with("SET")) {
       result |= call.catalog.has_privileges_of(member, role);
     } else {
-      throw SqlError{sqlstate::kInvalidParameterValue, "unrecognized privilege type: \"" + mode + "\""};
+      throw SqlError{sqlstate::kInvalidParameterValue, "unrecognized privilege type: \"" + std::string{trimmed(part)} + "\""};
     }
   }
   return Datum::from_bool(result);

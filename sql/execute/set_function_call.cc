@@ -4,8 +4,10 @@
 
 #include "base/error.h"
 #include "base/sqlstate.h"
+#include "sql/catalog/builtin.h"
 #include "sql/types/row_value.h"
 #include "sql/types/type_info.h"
+#include "sql/types/type_oids.h"
 
 namespace pinwheel::sql {
 
@@ -23,6 +25,7 @@ SetFunctionCall::SetFunctionCall(const Expr* expr, int columns, RunState& run, A
     throw SqlError{sqlstate::kFeatureNotSupported,
                    "function " + std::string{info != nullptr ? info->name : "?"} + " is not supported"};
   }
+  if (columns_ == 1) find_record_columns(f->function, run.state_arena);
   strict_ = info != nullptr && info->strict;
   const std::size_t n = f->args.size();
   call_.nargs = static_cast<int>(n);
@@ -37,6 +40,21 @@ SetFunctionCall::SetFunctionCall(const Expr* expr, int columns, RunState& run, A
   call_.variadic_array = f->variadic;
   call_.site_cache = run.state_arena.make<void*>(nullptr);
   program_ = compiler.into(std::span<const Expr* const>(f->args.data(), n), call_.args, call_.nulls);
+}
+
+void SetFunctionCall::find_record_columns(Oid procedure, Arena& arena) {
+  const BuiltinProc* proc = find_proc(procedure);
+  if (proc == nullptr) return;
+  Oid* types = arena.make_array<Oid>(proc->all_args.size() + 1);
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < proc->all_args.size() && i < proc->arg_modes.size(); ++i) {
+    const char mode = proc->arg_modes[i];
+    if (mode == 'o' || mode == 'b' || mode == 't') types[count++] = proc->all_args[i];
+  }
+  if (count < 2) return;
+  record_types_ = {types, count};
+  record_values_ = arena.make_array<Datum>(count);
+  record_nulls_ = arena.make_array<bool>(count);
 }
 
 void SetFunctionCall::start(EvalFrame& frame) {
@@ -63,6 +81,15 @@ bool SetFunctionCall::next(EvalFrame& frame, Datum* values, bool* nulls) {
   if (function_ != nullptr) {
     call_.arena = &row_arena_;
     call_.context = frame.eval;
+    if (record_values_ != nullptr) {
+      if (function_->next(call_, state_, record_values_, record_nulls_)) {
+        values[0] = make_row(row_arena_, kRecordType, record_types_, record_values_, record_nulls_);
+        nulls[0] = false;
+        return true;
+      }
+      done_ = true;
+      return false;
+    }
     for (int i = 0; i < columns_; ++i) nulls[i] = false;
     if (function_->next(call_, state_, values, nulls)) return true;
     done_ = true;

@@ -17,10 +17,16 @@ class SetFunctionCall {
   bool next(EvalFrame& frame, Datum* values, bool* nulls);
 
  private:
+  void find_record_columns(Oid procedure, Arena& arena);
+
   const SetFunction* function_ = nullptr;
   const Program* program_;  ///< arguments, or the whole plain expression
   FunctionCall call_;
   int columns_;
+  /// A function with several OUT arguments where one value is wanted: their types, and room for its columns.
+  std::span<const Oid> record_types_;
+  Datum* record_values_ = nullptr;
+  bool* record_nulls_ = nullptr;
   Arena& row_arena_;
   Arena set_arena_;  ///< arguments and the iteration's state
   void* state_ = nullptr;

@@ -49,6 +49,7 @@ SessionState::SessionState(SessionServices& services_given, SessionIdentity iden
     execution.activity = activity.get();
   }
   execution.budget = &budget;
+  execution.names = &helpers->analyzer_view();
 }
 
 SessionState::~SessionState() = default;
@@ -97,6 +98,7 @@ Session::Session(SessionServices& services, SessionIdentity identity, shm::Parke
   state.superuser = role->superuser;
   state.transaction.locks().set_database(database->oid);
   state.settings.set_internal(param::kIsSuperuser, role->superuser ? "on" : "off");
+  state.known_roles.emplace(role->name, KnownRole{role->oid, role->superuser});
   state.settings.set_internal(param::kSessionAuthorization, role->name);
   apply_all_settings(state);
   for (const auto& [name, value] : startup_settings) {

@@ -31,6 +31,12 @@ struct ResultMode {
   bool describe = true;  ///< send RowDescription first: the simple protocol
 };
 
+/// A role that the session acts for or has acted for.
+struct KnownRole {
+  Oid oid;
+  bool superuser = false;
+};
+
 /// Everything of one connection's SQL side. Private to sql/session; only its session's fiber touches it.
 ///
 /// Statement flow (statement_runner.cc): parse, then for each statement: ensure a transaction, analyze, lock, plan or find
@@ -59,7 +65,8 @@ struct SessionState {
   ExecutionContext execution;
   std::unique_ptr<TransactionActivity> activity;  ///< null when nobody counts
   TransactionBlock block{*this};
-  bool superuser = false;
+  bool superuser = false;  ///< the current user's
+  std::map<std::string, KnownRole, std::less<>> known_roles;
   bool is_idle = true;
   bool statement_timer_armed = false;
 
@@ -111,6 +118,8 @@ struct SessionState {
   void explain(const ExplainUtility& utility, const ResultMode& mode);
 
   AnalyzeContext analyze_context(Arena& arena);
+  /// Applies search_path for the current user.
+  void take_search_path();
   SetAuthority authority() const { return {superuser}; }
 };
 

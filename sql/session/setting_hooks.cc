@@ -10,6 +10,7 @@
 #include "base/parameters.h"
 #include "base/settings.h"
 #include "base/sqlstate.h"
+#include "sql/session/role_hooks.h"
 #include "sql/session/session_state.h"
 #include "sql/types/time_zone.h"
 
@@ -143,10 +144,8 @@ void assign_float_digits(void* session, param::Id id) noexcept {
 
 void assign_search_path(void* session, param::Id id) noexcept {
   if (session == nullptr) return;
-  SessionState& state = *state_of(session);
-  state.catalog.set_search_path(state.settings.get_string(id));
-  state.key_prefix = std::to_string(state.eval.database.value) + "/" + std::to_string(state.eval.user.value) + "/" +
-                     state.settings.get_string(id) + "/";
+  (void)id;
+  state_of(session)->take_search_path();
 }
 
 void assign_application_name(void* session, param::Id id) noexcept {
@@ -260,7 +259,14 @@ void check_default_isolation(void*, ProposedValue& proposed, SettingSource) {
 
 }  // namespace
 
+void SessionState::take_search_path() {
+  const std::string& setting = settings.get_string(param::kSearchPath);
+  catalog.set_search_path(setting);
+  key_prefix = std::to_string(eval.database.value) + "/" + std::to_string(eval.user.value) + "/" + setting + "/";
+}
+
 void install_setting_hooks() {
+  install_role_hooks();
   set_parameter_hooks(param::kDateStyle, {check_date_style, assign_date_style, nullptr});
   set_parameter_hooks(param::kTimeZone, {check_time_zone, assign_time_zone, nullptr});
   set_parameter_hooks(param::kIntervalStyle, {nullptr, assign_interval_style, nullptr});

@@ -87,7 +87,6 @@ void add_session(SessionState& session, Arena& arena, shm::SessionIndex index, c
                                    : Value{}});
 }
 
-/// Background processes have no session.
 void add_process(Arena& arena, const shm::ProcessSlot& process, shm::ProcessKind kind, Rows& rows) {
   const std::uint32_t wait = process.wait_event.load(std::memory_order_relaxed);
   rows.add({kNull,
@@ -122,6 +121,11 @@ void add_process(Arena& arena, const shm::ProcessSlot& process, shm::ProcessKind
             kNull});
 }
 
+shm::ProcessKind kind_of(const shm::SessionSlot& slot) {
+  return static_cast<shm::ProcessKind>(slot.kind.load(std::memory_order_relaxed));
+}
+
+/// Shown as processes, although some hold a session slot for waiting.
 bool has_no_session(shm::ProcessKind kind) {
   switch (kind) {
     case shm::ProcessKind::kCheckpointer:
@@ -148,7 +152,7 @@ void show_activity(SessionState& session, Call& call, Rows& rows) {
   for (std::uint32_t i = 0; i < sessions.capacity(); ++i) {
     const shm::SessionIndex index{i};
     const std::int32_t pid = sessions.slot(index).backend_pid.load(std::memory_order_relaxed);
-    if (pid == 0 || (!all && only != pid) || !sessions.read_activity(index, activity)) continue;
+    if (pid == 0 || has_no_session(kind_of(sessions.slot(index))) || (!all && only != pid) || !sessions.read_activity(index, activity)) continue;
     add_session(session, call.arena, index, activity, rows);
   }
 }

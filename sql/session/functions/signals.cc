@@ -20,7 +20,7 @@ shm::SessionIndex find_target(SessionState& session, std::int32_t pid, std::stri
   const shm::SessionIndex target = session.services.sessions.find_by_backend_pid(pid);
   shm::Activity activity;
   if (target == shm::kNoSession || !session.services.sessions.read_activity(target, activity)) {
-    warn(session, "PID " + std::to_string(pid) + " is not a PostgreSQL server process");
+    warn(session, "PID " + std::to_string(pid) + " is not a PostgreSQL backend process");
     return shm::kNoSession;
   }
   constexpr Oid kSignalBackend{4200};
