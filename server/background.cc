@@ -17,6 +17,7 @@ std::span<const BackgroundKind> background_kinds() {
       {shm::ProcessKind::kCheckpointer, run_checkpointer},
       {shm::ProcessKind::kBgwriter, run_bgwriter},
       {shm::ProcessKind::kWalwriter, run_walwriter},
+      {shm::ProcessKind::kAutovacuumLauncher, run_autovacuum},
   };
   return kKinds;
 }

@@ -21,5 +21,7 @@ int run_checkpointer(SharedState& shared, ServerSettings& settings);
 int run_bgwriter(SharedState& shared, ServerSettings& settings);
 /// Writes and syncs the log for waiting sessions (group commit) and for asynchronous commits.
 int run_walwriter(SharedState& shared, ServerSettings& settings);
+/// Vacuums and analyzes tables of all databases when their counters ask for it, one after the other.
+int run_autovacuum(SharedState& shared, ServerSettings& settings);
 
 }  // namespace pinwheel::server

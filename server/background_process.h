@@ -35,6 +35,11 @@ class BackgroundProcess {
     return (requests & (shm::kRequestShutdown | shm::kRequestFastShutdown)) != 0;
   }
 
+  shm::SessionIndex session_index() const { return session_; }
+  std::int32_t backend_pid() const {
+    return shared.sessions().slot(session_).backend_pid.load(std::memory_order_relaxed);
+  }
+
   SharedState& shared;
   ServerSettings& settings;
 
