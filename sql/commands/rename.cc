@@ -113,13 +113,6 @@ void rename_column(CommandContext& context, const RenameUtility& utility) {
   const std::string name{utility.new_name};
   change_attribute_row(catalog, relation->oid, column->number,
                        [&](AttributeRow& row) { row.attname = name; });
-  for (const IndexInfo& index : relation->indexes) {
-    for (std::size_t i = 0; i < index.keys.size(); ++i) {
-      if (index.keys[i].column != column->number) continue;
-      change_attribute_row(catalog, index.oid, static_cast<std::int16_t>(i + 1),
-                           [&](AttributeRow& row) { row.attname = name; });
-    }
-  }
   texts.store();
 }
 

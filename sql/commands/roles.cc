@@ -3,6 +3,7 @@
 #include "base/sqlstate.h"
 #include "sql/catalog/catalog_scan.h"
 #include "sql/commands/commands_list.h"
+#include "sql/commands/dependencies.h"
 #include "sql/commands/support.h"
 #include "sql/types/type_info.h"
 #include "sql/types/type_oids.h"
@@ -105,6 +106,32 @@ void apply_memberships(CommandContext& context, std::span<const Option> options,
   }
 }
 
+bool names_role(const AclColumn& acl, Oid role) {
+  if (!acl) return false;
+  return std::ranges::any_of(
+      *acl, [&](const AclItem& item) { return item.grantee == role || item.grantor == role; });
+}
+
+/// Lines for what access control lists of this database, and of databases, say of the role.
+void add_privileges(Catalog& catalog, Oid role, std::string& detail) {
+  const auto add = [&](const std::string& object) {
+    if (!detail.empty()) detail += '\n';
+    detail += "privileges for " + object;
+  };
+  for (const DatabaseRow& row : find_rows<DatabaseRow>(catalog, {})) {
+    if (names_role(row.datacl, role)) add("database " + row.datname);
+  }
+  for (const NamespaceRow& row : find_rows<NamespaceRow>(catalog, {})) {
+    if (names_role(row.nspacl, role)) add("schema " + row.nspname);
+  }
+  for (const ClassRow& row : find_rows<ClassRow>(catalog, {})) {
+    if (names_role(row.relacl, role)) add(describe_object(catalog, {kClassTable, row.oid}));
+  }
+  for (const AttributeRow& row : find_rows<AttributeRow>(catalog, {})) {
+    if (names_role(row.attacl, role)) add(describe_object(catalog, {kClassTable, row.attrelid, row.attnum}));
+  }
+}
+
 /// Something in this database, or a database, still belongs to the role.
 void check_owns_nothing(Catalog& catalog, Oid role, const std::string& name) {
   std::string detail;
@@ -123,6 +150,7 @@ void check_owns_nothing(Catalog& catalog, Oid role, const std::string& name) {
     if (!detail.empty()) detail += '\n';
     detail += "owner of database " + row.datname;
   }
+  add_privileges(catalog, role, detail);
   if (detail.empty()) return;
   throw SqlError{sqlstate::kDependentObjectsStillExist,
                  "role " + in_quotes(name) + " cannot be dropped because some objects depend on it"}

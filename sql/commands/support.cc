@@ -112,7 +112,11 @@ Oid creation_schema(CommandContext& context, const QualifiedName& name, char& pe
                    "permission denied to create \"pg_catalog." + std::string{name.name} + "\""}
         .detail("System catalog modifications are currently disallowed.");
   }
-  catalog.check_schema_privilege(schema, kCreatePrivilege);
+  if (!catalog.has_schema_privilege(catalog.eval().user, schema, kCreatePrivilege)) {
+    throw SqlError{sqlstate::kInsufficientPrivilege,
+                   "permission denied for schema " + catalog.schema_name(schema)}
+        .position(name.location >= 0 ? name.location + 1 : 0);
+  }
   return schema;
 }
 
