@@ -69,8 +69,8 @@ NewIndexKey resolve_element(CommandContext& context, const Relation& table, cons
     key.collation = stored.expr->type.collation;
     const auto* call = expr_if<FunctionExpr>(stored.expr);
     const BuiltinProc* proc = call != nullptr ? find_proc(call->function) : nullptr;
-    names.emplace_back(proc != nullptr && call->form == CallForm::kCall ? proc->name
-                                                                        : std::string_view{"expr"});
+    key.name = proc != nullptr && call->form == CallForm::kCall ? proc->name : std::string_view{"expr"};
+    names.push_back(key.name);
   }
   if (!element.collation.empty()) {
     key.collation = context.catalog.find_collation("", element.collation);

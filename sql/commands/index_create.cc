@@ -47,12 +47,16 @@ std::string join_expressions(const std::vector<NewIndexKey>& keys) {
   return text;
 }
 
-/// Names of the index's own columns, as pg_attribute shows them.
-std::string column_name(const Relation& table, const NewIndexKey& key, std::size_t place) {
-  if (key.column > 0) return table.column(key.column).name;
-  // The first expression is "expr", later ones are numbered; functions' names as PostgreSQL takes them are
-  // not reproduced.
-  return place == 0 ? "expr" : "expr" + std::to_string(place);
+/// Name of one of the index's own columns, as pg_attribute shows it: another than those before have.
+std::string column_name(const Relation& table, const NewIndexKey& key, const std::vector<NewColumn>& before) {
+  const std::string base = key.column > 0     ? table.column(key.column).name
+                           : key.name.empty() ? "expr"
+                                              : key.name;
+  std::string name = base;
+  for (int i = 1; std::ranges::find(before, name, &NewColumn::name) != before.end(); ++i) {
+    name = base + std::to_string(i);
+  }
+  return name;
 }
 
 void insert_index_row(Catalog& catalog, Oid oid, const NewIndex& index) {
@@ -133,11 +137,9 @@ Oid create_index(Catalog& catalog, const NewIndex& index, bool for_constraint) {
   relation.access_method = kBtree;
   relation.has_row_type = false;
   relation.options = index.options;
-  std::size_t expressions = 0;
   for (const NewIndexKey& key : index.keys) {
     NewColumn column;
-    column.name = column_name(*table, key, expressions);
-    if (key.column == 0) ++expressions;
+    column.name = column_name(*table, key, relation.columns);
     column.type = key.type;
     column.type_modifier = key.type_modifier;
     column.collation = key.collation;
@@ -152,14 +154,15 @@ Oid create_index(Catalog& catalog, const NewIndex& index, bool for_constraint) {
     catalog.invalidate_relation(index.table);
   }
   if (!for_constraint && table->kind != 't') {
-    bool any_column = false;
+    bool any_column = false, any_expression = false;
     for (const NewIndexKey& key : index.keys) {
+      if (key.column == 0) any_expression = true;
       if (key.column <= 0) continue;
       any_column = true;
       add_dependency(catalog, {kClassTable, oid}, {kClassTable, index.table, key.column},
                      DependencyType::kAuto);
     }
-    if (!any_column || !index.predicate.empty() || expressions > 0) {
+    if (!any_column || !index.predicate.empty() || any_expression) {
       add_dependency(catalog, {kClassTable, oid}, {kClassTable, index.table}, DependencyType::kAuto);
     }
   } else if (table->kind == 't') {

@@ -12,6 +12,7 @@ namespace pinwheel::sql {
 struct NewIndexKey {
   std::int16_t column = 0;  // 0 = expression
   std::string expression;   // stored source
+  std::string name;         // of an expression: as a query's column would be called; "" = "expr"
   Oid type;
   std::int32_t type_modifier = -1;
   Oid collation;

@@ -1,5 +1,7 @@
+#include "base/sqlstate.h"
 #include "sql/functions/tables.h"
 #include "sql/types/io_errors.h"
+#include "sql/types/type_info.h"
 
 /// Functions that only the catalogs or the session can answer: each goes to CatalogHooks::call() under its
 /// prosrc (or, for those that stock writes in SQL, its name).
@@ -17,6 +19,17 @@ Datum forward(FunctionCall& call) {
   const Datum result = call.context->catalog->call(name, call.procedure, call.args, call.nulls, call.nargs,
                                                    *call.arena, &is_null);
   return is_null ? call.make_null() : result;
+}
+
+/// The name of the collation that the argument's expression has.
+Datum collation_for(FunctionCall& call) {
+  const TypeInfo* type = call.arg_types != nullptr ? find_type(call.arg_types[0]) : nullptr;
+  if (type != nullptr && type->collation.value == 0 && type->oid != kUnknownType) {
+    throw SqlError{sqlstate::kDatatypeMismatch,
+                   "collations are not supported by type " + format_builtin_type(type->oid, -1, false)};
+  }
+  if (call.collation.value == 0 || !call.context || !call.context->catalog) return call.make_null();
+  return make_text(*call.arena, call.context->catalog->object_name(kRegCollationType, call.collation));
 }
 
 constexpr BuiltinFunction kFunctions[] = {
@@ -148,7 +161,7 @@ constexpr BuiltinFunction kFunctions[] = {
     {"pg_blocking_pids", forward},
     {"pg_cancel_backend", forward},
     {"pg_collation_actual_version", forward},
-    {"pg_collation_for", forward},
+    {"pg_collation_for", collation_for},
     {"pg_collation_is_visible", forward},
     {"pg_column_is_updatable", forward},
     {"pg_conf_load_time", forward},

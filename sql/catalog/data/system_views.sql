@@ -333,3 +333,183 @@ SELECT current_database() AS sequence_catalog, n.nspname AS sequence_schema, c.r
        (CASE WHEN s.seqcycle THEN 'YES' ELSE 'NO' END)::varchar(3) AS cycle_option
 FROM pg_sequence s JOIN pg_class c ON c.oid = s.seqrelid JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.classid = 1259 AND d.objid = c.oid AND d.deptype = 'i')
+
+-- view pg_catalog.pg_stat_sys_indexes
+SELECT * FROM pg_stat_all_indexes WHERE schemaname IN ('pg_catalog', 'information_schema') OR schemaname ~ '^pg_toast'
+
+-- view pg_catalog.pg_stat_xact_all_tables
+SELECT c.oid AS relid, n.nspname AS schemaname, c.relname, pg_stat_get_xact_numscans(c.oid) AS seq_scan,
+       pg_stat_get_xact_tuples_returned(c.oid) AS seq_tup_read,
+       (SELECT sum(pg_stat_get_xact_numscans(i.indexrelid))::bigint FROM pg_index i WHERE i.indrelid = c.oid) AS idx_scan,
+       (SELECT sum(pg_stat_get_xact_tuples_fetched(i.indexrelid))::bigint FROM pg_index i WHERE i.indrelid = c.oid)
+         + pg_stat_get_xact_tuples_fetched(c.oid) AS idx_tup_fetch,
+       pg_stat_get_xact_tuples_inserted(c.oid) AS n_tup_ins, pg_stat_get_xact_tuples_updated(c.oid) AS n_tup_upd,
+       pg_stat_get_xact_tuples_deleted(c.oid) AS n_tup_del, pg_stat_get_xact_tuples_hot_updated(c.oid) AS n_tup_hot_upd
+FROM pg_class c LEFT JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 't', 'm', 'p')
+
+-- view pg_catalog.pg_stat_xact_user_tables
+SELECT * FROM pg_stat_xact_all_tables
+WHERE schemaname NOT IN ('pg_catalog', 'information_schema') AND schemaname !~ '^pg_toast'
+
+-- view pg_catalog.pg_stat_xact_sys_tables
+SELECT * FROM pg_stat_xact_all_tables
+WHERE schemaname IN ('pg_catalog', 'information_schema') OR schemaname ~ '^pg_toast'
+
+-- view pg_catalog.pg_statio_all_tables
+SELECT c.oid AS relid, n.nspname AS schemaname, c.relname,
+       pg_stat_get_blocks_fetched(c.oid) - pg_stat_get_blocks_hit(c.oid) AS heap_blks_read,
+       pg_stat_get_blocks_hit(c.oid) AS heap_blks_hit,
+       (SELECT sum(pg_stat_get_blocks_fetched(i.indexrelid) - pg_stat_get_blocks_hit(i.indexrelid))::bigint
+        FROM pg_index i WHERE i.indrelid = c.oid) AS idx_blks_read,
+       (SELECT sum(pg_stat_get_blocks_hit(i.indexrelid))::bigint FROM pg_index i WHERE i.indrelid = c.oid) AS idx_blks_hit,
+       pg_stat_get_blocks_fetched(t.oid) - pg_stat_get_blocks_hit(t.oid) AS toast_blks_read,
+       pg_stat_get_blocks_hit(t.oid) AS toast_blks_hit,
+       (SELECT sum(pg_stat_get_blocks_fetched(i.indexrelid) - pg_stat_get_blocks_hit(i.indexrelid))::bigint
+        FROM pg_index i WHERE i.indrelid = t.oid) AS tidx_blks_read,
+       (SELECT sum(pg_stat_get_blocks_hit(i.indexrelid))::bigint FROM pg_index i WHERE i.indrelid = t.oid) AS tidx_blks_hit
+FROM pg_class c LEFT JOIN pg_class t ON t.oid = c.reltoastrelid LEFT JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind IN ('r', 't', 'm')
+
+-- view pg_catalog.pg_statio_user_tables
+SELECT * FROM pg_statio_all_tables
+WHERE schemaname NOT IN ('pg_catalog', 'information_schema') AND schemaname !~ '^pg_toast'
+
+-- view pg_catalog.pg_statio_sys_tables
+SELECT * FROM pg_statio_all_tables WHERE schemaname IN ('pg_catalog', 'information_schema') OR schemaname ~ '^pg_toast'
+
+-- view pg_catalog.pg_statio_all_indexes
+SELECT c.oid AS relid, i.oid AS indexrelid, n.nspname AS schemaname, c.relname, i.relname AS indexrelname,
+       pg_stat_get_blocks_fetched(i.oid) - pg_stat_get_blocks_hit(i.oid) AS idx_blks_read,
+       pg_stat_get_blocks_hit(i.oid) AS idx_blks_hit
+FROM pg_class c JOIN pg_index x ON c.oid = x.indrelid JOIN pg_class i ON i.oid = x.indexrelid
+     LEFT JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 't', 'm')
+
+-- view pg_catalog.pg_statio_user_indexes
+SELECT * FROM pg_statio_all_indexes
+WHERE schemaname NOT IN ('pg_catalog', 'information_schema') AND schemaname !~ '^pg_toast'
+
+-- view pg_catalog.pg_statio_sys_indexes
+SELECT * FROM pg_statio_all_indexes WHERE schemaname IN ('pg_catalog', 'information_schema') OR schemaname ~ '^pg_toast'
+
+-- view pg_catalog.pg_statio_all_sequences
+SELECT c.oid AS relid, n.nspname AS schemaname, c.relname,
+       pg_stat_get_blocks_fetched(c.oid) - pg_stat_get_blocks_hit(c.oid) AS blks_read,
+       pg_stat_get_blocks_hit(c.oid) AS blks_hit
+FROM pg_class c LEFT JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind = 'S'
+
+-- view pg_catalog.pg_statio_user_sequences
+SELECT * FROM pg_statio_all_sequences
+WHERE schemaname NOT IN ('pg_catalog', 'information_schema') AND schemaname !~ '^pg_toast'
+
+-- view pg_catalog.pg_statio_sys_sequences
+SELECT * FROM pg_statio_all_sequences
+WHERE schemaname IN ('pg_catalog', 'information_schema') OR schemaname ~ '^pg_toast'
+
+-- view pg_catalog.pg_stat_archiver
+SELECT s.archived_count, s.last_archived_wal, s.last_archived_time, s.failed_count, s.last_failed_wal,
+       s.last_failed_time, s.stats_reset FROM pg_stat_get_archiver() s
+
+-- view pg_catalog.pg_stat_replication
+SELECT s.pid, s.usesysid, u.rolname AS usename, s.application_name, s.client_addr, s.client_hostname, s.client_port,
+       s.backend_start, s.backend_xmin, w.state, w.sent_lsn, w.write_lsn, w.flush_lsn, w.replay_lsn, w.write_lag,
+       w.flush_lag, w.replay_lag, w.sync_priority, w.sync_state, w.reply_time
+FROM pg_stat_get_activity(NULL) s JOIN pg_stat_get_wal_senders() w ON s.pid = w.pid
+     LEFT JOIN pg_authid u ON u.oid = s.usesysid
+
+-- view pg_catalog.pg_stat_ssl
+SELECT s.pid, s.ssl, s.sslversion AS version, s.sslcipher AS cipher, s.sslbits AS bits, s.ssl_client_dn AS client_dn,
+       s.ssl_client_serial AS client_serial, s.ssl_issuer_dn AS issuer_dn
+FROM pg_stat_get_activity(NULL) s WHERE s.client_port IS NOT NULL
+
+-- view pg_catalog.pg_stat_gssapi
+SELECT s.pid, s.gss_auth AS gss_authenticated, s.gss_princ AS principal, s.gss_enc AS encrypted
+FROM pg_stat_get_activity(NULL) s WHERE s.client_port IS NOT NULL
+
+-- view pg_catalog.pg_stat_database_conflicts
+SELECT d.oid AS datid, d.datname, pg_stat_get_db_conflict_tablespace(d.oid) AS confl_tablespace,
+       pg_stat_get_db_conflict_lock(d.oid) AS confl_lock, pg_stat_get_db_conflict_snapshot(d.oid) AS confl_snapshot,
+       pg_stat_get_db_conflict_bufferpin(d.oid) AS confl_bufferpin,
+       pg_stat_get_db_conflict_startup_deadlock(d.oid) AS confl_deadlock
+FROM pg_database d
+
+-- view pg_catalog.pg_prepared_xacts
+SELECT p.transaction, p.gid, p.prepared, u.rolname AS owner, d.datname AS database
+FROM pg_prepared_xact() p LEFT JOIN pg_authid u ON p.ownerid = u.oid LEFT JOIN pg_database d ON p.dbid = d.oid
+
+-- view pg_catalog.pg_available_extensions
+SELECT e.name, e.default_version, x.extversion AS installed_version, e.comment
+FROM pg_available_extensions() e LEFT JOIN pg_extension x ON e.name = x.extname
+
+-- view pg_catalog.pg_user_mappings
+SELECT m.oid AS umid, s.oid AS srvid, s.srvname, m.umuser,
+       CASE WHEN m.umuser = 0 THEN 'public'::name ELSE a.rolname END AS usename,
+       CASE WHEN pg_has_role(s.srvowner, 'USAGE') THEN m.umoptions END AS umoptions
+FROM pg_user_mapping m JOIN pg_foreign_server s ON m.umserver = s.oid LEFT JOIN pg_authid a ON a.oid = m.umuser
+
+-- view information_schema.information_schema_catalog_name
+SELECT current_database() AS catalog_name
+
+-- view information_schema.enabled_roles
+SELECT a.rolname AS role_name FROM pg_authid a WHERE pg_has_role(a.oid, 'USAGE')
+
+-- view information_schema.applicable_roles
+SELECT a.rolname AS grantee, b.rolname AS role_name,
+       (CASE WHEN m.admin_option THEN 'YES' ELSE 'NO' END)::varchar(3) AS is_grantable
+FROM (SELECT member, roleid, admin_option FROM pg_auth_members
+      UNION SELECT d.datdba, o.oid, false FROM pg_database d, pg_authid o
+      WHERE d.datname = current_database() AND o.rolname = 'pg_database_owner') m
+     JOIN pg_authid a ON m.member = a.oid JOIN pg_authid b ON m.roleid = b.oid
+WHERE pg_has_role(a.oid, 'USAGE')
+
+-- view information_schema.table_privileges
+SELECT g.rolname AS grantor, CASE WHEN x.grantee = 0 THEN 'PUBLIC'::name ELSE r.rolname END AS grantee,
+       current_database() AS table_catalog, n.nspname AS table_schema, c.relname AS table_name,
+       x.privilege_type::varchar AS privilege_type,
+       (CASE WHEN x.is_grantable OR pg_has_role(x.grantee, c.relowner, 'USAGE') THEN 'YES' ELSE 'NO' END)::varchar(3)
+         AS is_grantable,
+       (CASE WHEN x.privilege_type = 'SELECT' THEN 'YES' ELSE 'NO' END)::varchar(3) AS with_hierarchy
+FROM pg_class c CROSS JOIN LATERAL aclexplode(coalesce(c.relacl, acldefault('r', c.relowner))) x
+     JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_authid g ON g.oid = x.grantor
+     LEFT JOIN pg_authid r ON r.oid = x.grantee
+WHERE c.relkind IN ('r', 'v', 'f', 'p')
+  AND x.privilege_type IN ('INSERT', 'SELECT', 'UPDATE', 'DELETE', 'TRUNCATE', 'REFERENCES', 'TRIGGER')
+  AND (pg_has_role(g.oid, 'USAGE') OR x.grantee = 0 OR pg_has_role(x.grantee, 'USAGE'))
+
+-- view information_schema.role_table_grants
+SELECT t.grantor, t.grantee, t.table_catalog, t.table_schema, t.table_name, t.privilege_type, t.is_grantable,
+       t.with_hierarchy
+FROM information_schema.table_privileges t
+WHERE t.grantor IN (SELECT role_name FROM information_schema.enabled_roles)
+   OR t.grantee IN (SELECT role_name FROM information_schema.enabled_roles)
+
+-- view information_schema.character_sets
+SELECT NULL::name AS character_set_catalog, NULL::name AS character_set_schema,
+       getdatabaseencoding() AS character_set_name, 'UCS'::name AS character_repertoire,
+       getdatabaseencoding() AS form_of_use, current_database() AS default_collate_catalog,
+       n.nspname AS default_collate_schema, c.collname AS default_collate_name
+FROM pg_database d LEFT JOIN (pg_collation c JOIN pg_namespace n ON c.collnamespace = n.oid)
+     ON d.datcollate = c.collcollate AND d.datctype = c.collctype
+WHERE d.datname = current_database()
+
+-- view information_schema.collations
+SELECT current_database() AS collation_catalog, n.nspname AS collation_schema, c.collname AS collation_name,
+       'NO PAD'::varchar AS pad_attribute
+FROM pg_collation c JOIN pg_namespace n ON c.collnamespace = n.oid WHERE c.collencoding IN (-1, 6)
+
+-- view information_schema.constraint_table_usage
+SELECT current_database() AS table_catalog, n.nspname AS table_schema, c.relname AS table_name,
+       current_database() AS constraint_catalog, nk.nspname AS constraint_schema, k.conname AS constraint_name
+FROM pg_constraint k JOIN pg_namespace nk ON nk.oid = k.connamespace
+     JOIN pg_class c ON c.oid = CASE WHEN k.contype = 'f' THEN k.confrelid ELSE k.conrelid END
+     JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE k.contype IN ('f', 'p', 'u') AND c.relkind IN ('r', 'p') AND pg_has_role(c.relowner, 'USAGE')
+
+-- view information_schema.constraint_column_usage
+SELECT current_database() AS table_catalog, n.nspname AS table_schema, c.relname AS table_name, a.attname AS column_name,
+       current_database() AS constraint_catalog, nk.nspname AS constraint_schema, k.conname AS constraint_name
+FROM pg_constraint k JOIN pg_namespace nk ON nk.oid = k.connamespace
+     JOIN pg_class c ON c.oid = CASE WHEN k.contype = 'f' THEN k.confrelid ELSE k.conrelid END
+     JOIN pg_namespace n ON n.oid = c.relnamespace
+     JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = ANY (CASE WHEN k.contype = 'f' THEN k.confkey ELSE k.conkey END)
+WHERE k.contype IN ('c', 'f', 'p', 'u') AND c.relkind IN ('r', 'p') AND NOT a.attisdropped
+  AND pg_has_role(c.relowner, 'USAGE')

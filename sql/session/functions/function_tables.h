@@ -62,6 +62,7 @@ std::span<const Function> log_functions();
 std::span<const Function> statistics_functions();
 std::span<const Function> table_statistics_functions();
 std::span<const SetOf> statistics_sets();
+std::span<const Function> object_functions();
 std::span<const SetOf> object_sets();
 
 // ---- Values ----

@@ -1,4 +1,5 @@
 #include "base/clock.h"
+#include "base/sqlstate.h"
 #include "sql/catalog/catalog_scan.h"
 #include "sql/catalog/rows.h"
 #include "sql/parse/keywords.h"
@@ -67,6 +68,19 @@ void show_tablespace_databases(SessionState& session, Call& call, Rows& rows) {
 /// Of features that are not there: extensions, partitions, prepared transactions, LISTEN.
 void nothing(SessionState&, Call&, Rows&) {}
 
+Datum sequence_parameters(SessionState& session, Call& call) {
+  const auto sequence = session.catalog.sequence(call.oid(0));
+  if (!sequence) {
+    throw SqlError{sqlstate::kWrongObjectType,
+                   "\"" + session.catalog.relation_name(call.oid(0)) + "\" is not a sequence"};
+  }
+  return make_record(call, {Datum::from_int64(sequence->start), Datum::from_int64(sequence->min),
+                            Datum::from_int64(sequence->max), Datum::from_int64(sequence->increment),
+                            Datum::from_bool(sequence->cycle), Datum::from_int64(sequence->cache),
+                            Datum::from_oid(sequence->type)});
+}
+
+constexpr Function kFunctions[] = {{"pg_sequence_parameters", sequence_parameters}};
 constexpr SetOf kSets[] = {
     {"pg_prepared_statement", 7, show_prepared},
     {"pg_cursor", 6, show_cursors},
@@ -84,6 +98,7 @@ constexpr SetOf kSets[] = {
 
 }  // namespace
 
+std::span<const Function> object_functions() { return kFunctions; }
 std::span<const SetOf> object_sets() { return kSets; }
 
 }  // namespace pinwheel::sql::session_functions
