@@ -39,6 +39,9 @@ std::uint8_t clear_visible(const WriteGuard& guard, const Pin& visibility_pin, H
 
 namespace {
 
+/// Pages that the free-space map may offer in vain before the relation is extended.
+constexpr int kMaxTargetAttempts = 16;
+
 /// Bytes a page must have for an insert of `length`: the fill factor counts unless the page is empty.
 bool has_room(Page page, std::size_t length, std::size_t reserved) noexcept {
   if (page.find_slot(length, kMaxHeapSlots) == 0) return false;
@@ -60,6 +63,7 @@ Target find_target(Storage& storage, const HeapRelation& relation, std::size_t l
       if (pages.value > 0) page = PageNumber{pages.value - 1};
     }
   }
+  int attempts = 0;
   while (is_valid(page)) {
     WriteGuard guard;
     const bool pinned =
@@ -77,10 +81,13 @@ Target find_target(Storage& storage, const HeapRelation& relation, std::size_t l
       state.target = page;
       return {std::move(guard), false};
     }
-    const std::size_t free = guard.page().free_space();
+    // A page whose line pointers are used up takes nothing, however many bytes are free: the map must say so, or it
+    // would send us here for ever. The bound is for maps that are wrong in ways we did not think of.
+    const bool has_slot = guard.page().find_slot(length, kMaxHeapSlots) != 0;
+    const std::size_t free = has_slot ? guard.page().free_space() : 0;
     guard.release();
     state.pin.release();
-    page = options.skip_free_space
+    page = options.skip_free_space || ++attempts == kMaxTargetAttempts
                ? kInvalidPage
                : storage.free_space.record_and_find(relation.file, page, free, wanted, state.spread_hint);
   }
