@@ -291,11 +291,12 @@ Expr* coerce_row(Scope& scope, Expr* expr, Oid target, CoercionContext context, 
     args.assign(row->args.begin(), row->args.end());
   } else {
     const std::span<ColumnDefinition> columns = row_columns(scope, expr);
-    for (std::size_t i = 0; i < columns.size(); ++i) {
+    for (const ColumnDefinition& column : columns) {
+      if (column.name.empty()) continue;  // dropped
       FieldSelectExpr* field = an.arena.make<FieldSelectExpr>();
       field->arg = expr;
-      field->field = static_cast<std::int16_t>(i + 1);
-      field->type = columns[i].type;
+      field->field = static_cast<std::int16_t>(args.size() + 1);
+      field->type = column.type;
       args.push_back(field);
     }
   }

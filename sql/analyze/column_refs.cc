@@ -10,8 +10,11 @@ Expr* select_field(Scope& scope, Expr* row, std::string_view field, int location
   Analysis& an = scope.an;
   if (!is_row_type(an, row->type.type)) return nullptr;
   const std::span<ColumnDefinition> columns = row_columns(scope, row);
+  std::int16_t place = 0;  // among the fields that row values hold: dropped columns have none
   for (std::size_t i = 0; i < columns.size(); ++i) {
-    if (columns[i].name.empty() || columns[i].name != field) continue;
+    if (columns[i].name.empty()) continue;
+    ++place;
+    if (columns[i].name != field) continue;
     if (const auto* whole = expr_if<ColumnExpr>(row); whole != nullptr && whole->attribute == 0) {
       // A field of a whole row is simply the column.
       Scope* level = &scope;
@@ -26,7 +29,7 @@ Expr* select_field(Scope& scope, Expr* row, std::string_view field, int location
     }
     FieldSelectExpr* node = an.arena.make<FieldSelectExpr>();
     node->arg = row;
-    node->field = static_cast<std::int16_t>(i + 1);
+    node->field = place;
     node->type = columns[i].type;
     node->location = location;
     return node;

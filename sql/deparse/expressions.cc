@@ -421,9 +421,10 @@ void Deparser::field_select(const FieldSelectExpr* field, bool show_implicit) {
   const ViewedType* type = catalog_.type(arg->type.type);
   if (type != nullptr && type->relation.value != 0) {
     const ViewedRelation* relation = catalog_.relation(type->relation);
-    if (relation != nullptr && field->field >= 1 &&
-        field->field <= static_cast<int>(relation->columns.size())) {
-      name = relation->columns[static_cast<std::size_t>(field->field) - 1].name;
+    int place = 0;  // dropped columns have no field
+    for (std::size_t i = 0; relation != nullptr && i < relation->columns.size(); ++i) {
+      if (relation->columns[i].dropped || ++place != field->field) continue;
+      name = relation->columns[i].name;
     }
   } else if (const RowExpr* row = expr_if<RowExpr>(arg);
              row != nullptr && field->field >= 1 && field->field <= static_cast<int>(row->names.size())) {
