@@ -153,8 +153,8 @@ class ColumnReader {
       values_[i] = value;
       nulls_[i] = is_null;
     }
-    return {column.type,  column.collation, column.length, values_.data(),
-            nulls_.get(), rows_.size(),     total_rows};
+    return {column.type,    column.collation, column.length, column.by_value,
+            values_.data(), nulls_.get(),     rows_.size(),  total_rows};
   }
 
  private:

@@ -14,6 +14,7 @@ struct ColumnSample {
   Oid type;
   Oid collation;
   std::int16_t length = 0;  // as in pg_type
+  bool by_value = false;
   const Datum* values = nullptr;
   const bool* nulls = nullptr;
   std::size_t rows = 0;

@@ -297,22 +297,27 @@ std::uint64_t copy_from(CommandContext& context, const CopyUtility& utility, con
   const RelationRef relation = require_relation(context, utility.table, kRowExclusive);
   const std::vector<std::int16_t> columns = copy_columns(*relation, utility.columns);
   catalog.check_relation_privilege(*relation, kInsertPrivilege, columns);
-  check_target(*relation);
   if (catalog.transaction().options().read_only && !relation->is_temporary()) {
     throw SqlError{sqlstate::kReadOnlySqlTransaction, "cannot execute COPY FROM in a read-only transaction"};
   }
+  static_cast<void>(copy_forced_columns(*relation, columns, options.force_not_null, "FORCE_NOT_NULL"));
+  static_cast<void>(copy_forced_columns(*relation, columns, options.force_null, "FORCE_NULL"));
+  std::optional<CopyInputFile> file;
+  if (utility.file_name.empty()) {
+    // From here on the client sends data, also while errors are on their way to it.
+    context.client.copy_in_begin(options.format == CopyFormat::kBinary, static_cast<int>(columns.size()));
+  } else {
+    file.emplace(std::string{utility.file_name});
+  }
+  check_target(*relation);
   if (options.freeze && !catalog.is_new_file_of_level(relation->file)) {
     throw SqlError{sqlstate::kObjectNotInPrerequisiteState,
                    "cannot perform COPY FREEZE because the table was not created or truncated in the current "
                    "subtransaction"};
   }
   CopyIn copy{context, utility, options, relation};
-  if (!utility.file_name.empty()) {
-    CopyInputFile file{std::string{utility.file_name}};
-    return copy.run([&](std::string_view& data) { return file.next(data); });
-  }
-  context.client.copy_in_begin(options.format == CopyFormat::kBinary, static_cast<int>(columns.size()));
-  return copy.run([&](std::string_view& data) { return context.client.copy_in_read(data); });
+  return copy.run(
+      [&](std::string_view& data) { return file ? file->next(data) : context.client.copy_in_read(data); });
 }
 
 }  // namespace pinwheel::sql

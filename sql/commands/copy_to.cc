@@ -2,6 +2,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/bytes.h"
 #include "base/sqlstate.h"
 #include "sql/analyze/analyzer.h"
 #include "sql/commands/commands_list.h"
@@ -53,6 +54,21 @@ void append_network(std::string& out, Word word) {
   for (int shift = static_cast<int>(sizeof(Word)) * 8 - 8; shift >= 0; shift -= 8) {
     out += static_cast<char>(static_cast<std::uint64_t>(word) >> shift & 0xFF);
   }
+}
+
+/// Bytes at the start of `text` that stand for themselves in the text format, a word at a time; the next byte
+/// may.
+std::size_t plain_prefix(std::string_view text, char delimiter) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101u, kHigh = 0x8080808080808080u;
+  const auto has_zero_byte = [](std::uint64_t word) { return (word - kOnes) & ~word & kHigh; };
+  const std::uint64_t delimiters = kOnes * static_cast<unsigned char>(delimiter);
+  std::size_t at = 0;
+  for (; at + 8 <= text.size(); at += 8) {
+    const auto word = load<std::uint64_t>(text.data() + at);
+    const std::uint64_t control = (word - kOnes * ' ') & ~word & kHigh;
+    if ((control | has_zero_byte(word ^ kOnes * '\\') | has_zero_byte(word ^ delimiters)) != 0) break;
+  }
+  return at;
 }
 
 /// Turns rows into lines, or into rows of the binary format.
@@ -169,10 +185,9 @@ class LineWriter final : public RowReceiver {
       return static_cast<unsigned char>(c) >= ' ' && c != '\\' && c != options_.delimiter;
     };
     std::size_t from = 0;
-    for (std::size_t i = 0; i < text.size(); ++i) {
+    for (std::size_t i = plain_prefix(text, options_.delimiter); i < text.size(); ++i) {
       const char c = text[i];
-      if (is_plain(c)) [[likely]]
-        continue;
+      if (is_plain(c)) continue;
       const char letter = escape_letter(c);
       if (letter == '\0' && c != '\\' && c != options_.delimiter) continue;
       line_ += text.substr(from, i - from);

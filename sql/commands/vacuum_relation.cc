@@ -84,7 +84,8 @@ class HeapVacuum {
     for (std::uint32_t number = 0; number < pages_; ++number) {
       shm::check_interrupts();
       const PageNumber page{number};
-      if (options_.use_visibility_map && storage_.visibility.is_all_visible(relation_.file, page, map_pin)) {
+      if (options_.use_visibility_map && !is_probe(number) &&
+          storage_.visibility.is_all_visible(relation_.file, page, map_pin)) {
         last_used_ = number + 1;
         continue;
       }
@@ -100,6 +101,12 @@ class HeapVacuum {
       pacer_.page_read();
       if (found.removed_tuples > 0) pacer_.page_dirtied();
     }
+  }
+
+  /// A page that is read though nothing is to be done there: some must tell how many rows a page has.
+  bool is_probe(std::uint32_t number) const {
+    constexpr std::uint32_t kProbes = 32;
+    return relation_.tuples < 0 && number % std::max(1u, pages_ / kProbes) == 0;
   }
 
   /// Indexes forget the dead rows, then the heap may use their line pointers again. If the process dies in
@@ -201,8 +208,8 @@ class HeapVacuum {
                  fmt::format("finished vacuuming \"{}\": index scans: {}\n"
                              "pages: {} removed, {} remain, {} scanned ({:.2f}% of total)\n"
                              "tuples: {} removed, {} remain, {} are dead but not yet removable",
-                             name, index_scans_, truncated_, pages_, scanned_, part, removed_, live_ + kept_,
-                             kept_)});
+                             name, index_scans_, truncated_, pages_, scanned_, part, removed_,
+                             static_cast<std::uint64_t>(std::max(0.0, estimate_tuples())) + kept_, kept_)});
   }
 
   CommandContext& context_;

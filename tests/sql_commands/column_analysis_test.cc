@@ -21,7 +21,7 @@ class IntColumn {
     }
   }
   ColumnSample sample(double total_rows) const {
-    return {kInt4Type, {}, 4, values_.data(), nulls_.get(), values_.size(), total_rows};
+    return {kInt4Type, {}, 4, true, values_.data(), nulls_.get(), values_.size(), total_rows};
   }
 
  private:
@@ -73,7 +73,8 @@ TEST_CASE("one frequent value among many rare ones is most common, the rest a hi
   CHECK(ints(found.most_common) == std::vector<int>{-1});
   CHECK(found.frequencies[0] == Approx(1.0 / 3).epsilon(0.01));
   CHECK(found.histogram.size() == 11);
-  CHECK(found.distinct < 0);
+  // n d / (n - f1 + f1 n / N) with n = 3000, d = 2001, f1 = 2000, N = 300000
+  CHECK(found.distinct == Approx(5885));
 }
 
 TEST_CASE("nulls count as part of the rows", "[sql_commands][analyze]") {
