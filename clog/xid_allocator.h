@@ -50,7 +50,8 @@ class XidAllocator {
   /// A new object id, never below kFirstNormalOid once the cluster is made; callers check that the catalog
   /// does not hold it already, since ids wrap after 2^32. Logs ahead in blocks.
   Oid allocate_oid();
-  /// What a checkpoint must remember: with `exact` (at shutdown) the next id, else the end of the logged block.
+  /// What a checkpoint must remember: with `exact` (at shutdown) the next id, else the end of the logged
+  /// block.
   Oid next_oid(bool exact) const noexcept;
   /// For the bootstrap, before anything is allocated.
   void set_next_oid(Oid oid) noexcept;

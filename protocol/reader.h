@@ -44,7 +44,8 @@ struct Frame {
   std::size_t total_bytes = 0;
 };
 
-/// Looks for one message (type, length, payload) at the front of `input`. Takes no memory, whatever length the header claims.
+/// Looks for one message (type, length, payload) at the front of `input`. Takes no memory, whatever length
+/// the header claims.
 Frame next_frame(std::string_view input) noexcept;
 
 /// The same for the start-up phase, whose packets have no type byte.

@@ -90,7 +90,9 @@ void parse_session(MessageReader reader, StartupPacket& packet) {
     }
   }
   if (!reader.at_end()) {
-    throw SqlError{sqlstate::kProtocolViolation, "invalid startup packet layout: expected terminator as last byte"}.fatal();
+    throw SqlError{sqlstate::kProtocolViolation,
+                   "invalid startup packet layout: expected terminator as last byte"}
+        .fatal();
   }
   parse_options(options, packet.settings);
   if (packet.user.empty()) {
@@ -125,8 +127,9 @@ StartupPacket parse_startup(std::string_view payload) {
   const std::uint32_t major = code >> 16;
   const std::uint32_t minor = code & 0xFFFF;
   if (major != 3) {
-    throw SqlError{sqlstate::kFeatureNotSupported, "unsupported frontend protocol " + std::to_string(major) + "." +
-                                                       std::to_string(minor) + ": server supports 3.0 to 3.0"}
+    throw SqlError{sqlstate::kFeatureNotSupported, "unsupported frontend protocol " + std::to_string(major) +
+                                                       "." + std::to_string(minor) +
+                                                       ": server supports 3.0 to 3.0"}
         .fatal();
   }
   packet.minor_version = static_cast<int>(minor);

@@ -17,7 +17,8 @@ struct StartupPacket {
   int minor_version = 0;
   std::string user;
   std::string database;  ///< the user's name when the client named none
-  /// Parameters to set as if by SET, in order: those named in the packet, then those from `options` (-c name=value,
+  /// Parameters to set as if by SET, in order: those named in the packet, then those from `options` (-c
+  /// name=value,
   /// --name=value).
   std::vector<std::pair<std::string, std::string>> settings;
   /// Names that began with "_pq_.": protocol extensions we do not know; answered by NegotiateProtocolVersion.
@@ -28,8 +29,8 @@ struct StartupPacket {
   std::int32_t cancel_secret = 0;
 };
 
-/// Decodes the payload of a start-up frame. Errors: FATAL 0A000 for a protocol other than 3, 08P01 for a malformed
-/// packet, 28000 when no user is named.
+/// Decodes the payload of a start-up frame. Errors: FATAL 0A000 for a protocol other than 3, 08P01 for a
+/// malformed packet, 28000 when no user is named.
 StartupPacket parse_startup(std::string_view payload);
 
 }  // namespace pinwheel::protocol

@@ -75,7 +75,8 @@ class MessageWriter {
 
  private:
   void reserve(std::size_t more) {
-    if (size_ + more > data_.size()) [[unlikely]] grow(more);
+    if (size_ + more > data_.size()) [[unlikely]]
+      grow(more);
   }
   void grow(std::size_t more);
   static void store_u32(char* at, std::uint32_t value) {

@@ -81,7 +81,8 @@ std::vector<HbaLine> read_lines(const std::string& path) {
     std::size_t next = 3;
     if (!local) {
       line.address = fields[next++];
-      const bool has_mask = line.address.find('/') == std::string::npos && std::isdigit(static_cast<unsigned char>(line.address[0])) &&
+      const bool has_mask = line.address.find('/') == std::string::npos &&
+                            std::isdigit(static_cast<unsigned char>(line.address[0])) &&
                             fields.size() > next + 1;
       if (has_mask) line.mask = fields[next++];
     }
@@ -91,7 +92,8 @@ std::vector<HbaLine> read_lines(const std::string& path) {
   return lines;
 }
 
-bool matches_name(const std::vector<std::string>& names, const std::string& name, bool database, const std::string& user) {
+bool matches_name(const std::vector<std::string>& names, const std::string& name, bool database,
+                  const std::string& user) {
   for (const std::string& candidate : names) {
     if (candidate == "all" || candidate == name) return true;
     if (database && (candidate == "sameuser") && name == user) return true;
@@ -136,7 +138,8 @@ bool matches_address(const HbaLine& line, const PeerInfo& peer) {
   return true;
 }
 
-bool matches(const HbaLine& line, const std::string& user, const std::string& database, const PeerInfo& peer) {
+bool matches(const HbaLine& line, const std::string& user, const std::string& database,
+             const PeerInfo& peer) {
   if (line.type == "local") {
     if (!peer.local) return false;
   } else if (line.type == "host" || line.type == "hostnossl") {
@@ -162,15 +165,15 @@ SqlError refused(const std::string& message) {
 
 }  // namespace
 
-void check_host_based_access(const std::string& data_directory, const std::string& user, const std::string& database,
-                             const PeerInfo& peer, int fd) {
+void check_host_based_access(const std::string& data_directory, const std::string& user,
+                             const std::string& database, const PeerInfo& peer, int fd) {
   const std::string host = peer.local ? "[local]" : peer.address;
   for (const HbaLine& line : read_lines(data_directory + "/pg_hba.conf")) {
     if (!matches(line, user, database, peer)) continue;
     if (line.method == "trust") return;
     if (line.method == "reject") {
-      throw refused("pg_hba.conf rejects connection for host \"" + host + "\", user \"" + user + "\", database \"" +
-                    database + "\", no encryption");
+      throw refused("pg_hba.conf rejects connection for host \"" + host + "\", user \"" + user +
+                    "\", database \"" + database + "\", no encryption");
     }
     if (line.method == "peer") {
       if (peer_user(fd) == user) return;
@@ -179,8 +182,8 @@ void check_host_based_access(const std::string& data_directory, const std::strin
     throw refused("authentication method \"" + line.method + "\" of line " + std::to_string(line.number) +
                   " of pg_hba.conf is not supported");
   }
-  throw refused("no pg_hba.conf entry for host \"" + host + "\", user \"" + user + "\", database \"" + database +
-                "\", no encryption");
+  throw refused("no pg_hba.conf entry for host \"" + host + "\", user \"" + user + "\", database \"" +
+                database + "\", no encryption");
 }
 
 }  // namespace pinwheel::server

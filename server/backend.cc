@@ -29,7 +29,9 @@ void run_on_main_stack(void (*run)(void*), void* argument) {
 /// The launcher's end of this carries accepted sockets.
 class BackendProcess::ChannelTarget final : public PollTarget {
  public:
-  ChannelTarget(BackendProcess& backend, int fd) : backend_{backend}, fd_{fd} { backend_.poller_.add_level(fd_, this); }
+  ChannelTarget(BackendProcess& backend, int fd) : backend_{backend}, fd_{fd} {
+    backend_.poller_.add_level(fd_, this);
+  }
   ~ChannelTarget() override { close(); }
 
   void on_events(std::uint32_t) override {
@@ -82,7 +84,8 @@ BackendProcess::~BackendProcess() { this_backend = nullptr; }
 
 void BackendProcess::adopt(int fd) {
   scheduler_.spawn(std::make_unique<ClientSession>(*this, fd));
-  shm::self().slot->session_count.store(static_cast<std::uint32_t>(scheduler_.fiber_count()), std::memory_order_relaxed);
+  shm::self().slot->session_count.store(static_cast<std::uint32_t>(scheduler_.fiber_count()),
+                                        std::memory_order_relaxed);
 }
 
 int BackendProcess::run() {
@@ -107,12 +110,15 @@ void BackendProcess::serve_requests() {
   if ((requests & (shm::kRequestShutdown | shm::kRequestFastShutdown)) != 0) stopping_ = true;
   if ((requests & shm::kRequestFastShutdown) != 0) {
     scheduler_.for_each_fiber([this](Fiber& fiber) {
-      if (fiber.session_index() != shm::kNoSession) interrupt(fiber.session_index(), shm::kInterruptTerminate);
+      if (fiber.session_index() != shm::kNoSession)
+        interrupt(fiber.session_index(), shm::kInterruptTerminate);
     });
   }
 }
 
-shm::SessionIndex BackendProcess::acquire_slot() { return shared_.sessions().acquire(shm::ProcessKind::kBackend); }
+shm::SessionIndex BackendProcess::acquire_slot() {
+  return shared_.sessions().acquire(shm::ProcessKind::kBackend);
+}
 
 void BackendProcess::name_session(shm::SessionSlot& slot, shm::SessionIndex index) const {
   // A classic session is its process. Ids of pooled ones lie above every process id of the system.
@@ -145,8 +151,8 @@ void BackendProcess::service_interrupts(std::uint32_t bits) {
     slot.interrupts.fetch_and(~shm::kInterruptReload, std::memory_order_relaxed);
     fiber->note_reload();
   }
-  const std::uint32_t ignored = shm::kInterruptCatalog | shm::kInterruptYield | shm::kInterruptBarrier | shm::kInterruptDeadlock |
-                                shm::kInterruptAutovacuumCancel;
+  const std::uint32_t ignored = shm::kInterruptCatalog | shm::kInterruptYield | shm::kInterruptBarrier |
+                                shm::kInterruptDeadlock | shm::kInterruptAutovacuumCancel;
   slot.interrupts.fetch_and(~ignored, std::memory_order_relaxed);
   if ((bits & shm::kInterruptCancel) != 0) {
     slot.interrupts.fetch_and(~shm::kInterruptCancel, std::memory_order_relaxed);
@@ -174,7 +180,8 @@ void BackendProcess::checkpoint(shm::Parker& parker) {
   shared_.processes().request(shm::ProcessKind::kCheckpointer, shm::kRequestWork);
   while (control.checkpoints_done.load(std::memory_order_acquire) < wanted) {
     const shm::WakeReason reason = parker.park(shm::WaitEvent::kCheckpointDone, Deadline::after_ms(kPollMs));
-    if (reason == shm::WakeReason::kCancelled || reason == shm::WakeReason::kTerminated) shm::service_interrupts();
+    if (reason == shm::WakeReason::kCancelled || reason == shm::WakeReason::kTerminated)
+      shm::service_interrupts();
   }
 }
 

@@ -13,8 +13,8 @@
 
 namespace pinwheel::server {
 
-/// A backend: one process, one thread, any number of sessions as fibers. The classic mode is a backend with one
-/// session, which ends with it; a pooled one receives connections from the launcher until told to stop.
+/// A backend: one process, one thread, any number of sessions as fibers. The classic mode is a backend with
+/// one session, which ends with it; a pooled one receives connections from the launcher until told to stop.
 class BackendProcess final : public sql::ServerActions {
  public:
   /// `channel` -1: classic.

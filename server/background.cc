@@ -40,7 +40,9 @@ int run_walwriter(SharedState& shared, ServerSettings& settings) {
   log.set_sync_method(log_sync_method(settings));
   log.become_flusher();
   log.set_sibling_counter(
-      [](void* transactions) { return static_cast<txn::TransactionManager*>(transactions)->running().count_active(); },
+      [](void* transactions) {
+        return static_cast<txn::TransactionManager*>(transactions)->running().count_active();
+      },
       &process.engine.transactions);
   while (true) {
     while (log.run_flusher_once(/*everything=*/false)) {

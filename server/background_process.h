@@ -8,7 +8,8 @@
 
 namespace pinwheel::server {
 
-/// What every background process has: a session slot to wait in, a parker, the engine; and a loop that serves reloads.
+/// What every background process has: a session slot to wait in, a parker, the engine; and a loop that serves
+/// reloads.
 class BackgroundProcess {
  public:
   BackgroundProcess(SharedState& shared, ServerSettings& settings, shm::ProcessKind kind)

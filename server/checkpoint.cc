@@ -5,8 +5,8 @@
 
 namespace pinwheel::server {
 
-CheckpointResult perform_checkpoint(Engine& engine, wal::ControlData& control, CheckpointKind kind, shm::Parker& parker,
-                                    storage::FlushPacer* pacer) {
+CheckpointResult perform_checkpoint(Engine& engine, wal::ControlData& control, CheckpointKind kind,
+                                    shm::Parker& parker, storage::FlushPacer* pacer) {
   const bool online = kind == CheckpointKind::kOnline;
   CheckpointResult result;
   wal::CheckpointData data{};
@@ -35,7 +35,8 @@ CheckpointResult perform_checkpoint(Engine& engine, wal::ControlData& control, C
 
   const auto position = engine.log.log_checkpoint(data, kind == CheckpointKind::kShutdown);
   failpoint::hit("checkpoint_before_control");
-  control.state = kind == CheckpointKind::kShutdown ? wal::ClusterState::kShutDown : wal::ClusterState::kInProduction;
+  control.state =
+      kind == CheckpointKind::kShutdown ? wal::ClusterState::kShutDown : wal::ClusterState::kInProduction;
   control.checkpoint = position.start.value;
   control.checkpoint_copy = data;
   wal::write_control_file(engine.storage.files.data_directory(), control);

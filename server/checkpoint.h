@@ -22,8 +22,9 @@ struct CheckpointResult {
 ///   2 wait for commits whose record may lie before it and whose status is not set yet
 ///   3 commit log, then data pages (WAL first), then sync their files
 ///   4 checkpoint record, durable; then the control file; then old segments may go
-/// If the process dies anywhere before the control file is written, recovery starts from the checkpoint before.
-CheckpointResult perform_checkpoint(Engine& engine, wal::ControlData& control, CheckpointKind kind, shm::Parker& parker,
-                                    storage::FlushPacer* pacer);
+/// If the process dies anywhere before the control file is written, recovery starts from the checkpoint
+/// before.
+CheckpointResult perform_checkpoint(Engine& engine, wal::ControlData& control, CheckpointKind kind,
+                                    shm::Parker& parker, storage::FlushPacer* pacer);
 
 }  // namespace pinwheel::server

@@ -14,22 +14,25 @@ constexpr std::int64_t kPaceStepMs = 100;
 /// How often the loop looks whether log segments should be made in advance.
 constexpr std::int64_t kLoopMs = 500;
 
-/// Spreads a checkpoint's writes over checkpoint_completion_target of its interval, unless somebody is in a hurry.
+/// Spreads a checkpoint's writes over checkpoint_completion_target of its interval, unless somebody is in a
+/// hurry.
 class Pacer final : public storage::FlushPacer {
  public:
   Pacer(BackgroundProcess& process, ServerControl& control, bool hurry)
       : process_{process}, control_{control}, hurry_{hurry} {
     const ServerSettings& settings = process.settings;
-    budget_ns_ = static_cast<std::int64_t>(static_cast<double>(settings.get_int(param::kCheckpointTimeout)) * 1e9 *
-                                           settings.get_real(param::kCheckpointCompletionTarget));
+    budget_ns_ = static_cast<std::int64_t>(static_cast<double>(settings.get_int(param::kCheckpointTimeout)) *
+                                           1e9 * settings.get_real(param::kCheckpointCompletionTarget));
   }
 
   void page_written(std::size_t done, std::size_t total) override {
     if (hurry_ || total == 0 || done % kPagesPerLook != 0) return;
     if (control_.checkpoint_immediate.load(std::memory_order_acquire) != 0) hurry_ = true;
     const double progress = static_cast<double>(done) / static_cast<double>(total);
-    while (!hurry_ && static_cast<double>(monotonic_ns() - start_ns_) < progress * static_cast<double>(budget_ns_)) {
-      const std::uint32_t requests = process_.wait(shm::WaitEvent::kCheckpointWriteDelay, Deadline::after_ms(kPaceStepMs));
+    while (!hurry_ &&
+           static_cast<double>(monotonic_ns() - start_ns_) < progress * static_cast<double>(budget_ns_)) {
+      const std::uint32_t requests =
+          process_.wait(shm::WaitEvent::kCheckpointWriteDelay, Deadline::after_ms(kPaceStepMs));
       if (BackgroundProcess::shutdown_asked(requests)) shutdown_seen = true;
       process_.engine.log.prepare_segments();
       // By volume: when the log grows faster than time passes, hurry as well.
@@ -70,7 +73,8 @@ int run_checkpointer(SharedState& shared, ServerSettings& settings) {
     process.engine.log.prepare_segments();
     const bool asked = control.checkpoint_immediate.exchange(0, std::memory_order_acq_rel) != 0;
     const bool by_volume = process.engine.log.checkpoint_due();
-    const bool by_time = monotonic_ns() - last_start_ns >= settings.get_int(param::kCheckpointTimeout) * 1'000'000'000;
+    const bool by_time =
+        monotonic_ns() - last_start_ns >= settings.get_int(param::kCheckpointTimeout) * 1'000'000'000;
     if (!asked && !by_volume && !by_time) continue;
     if (by_time && !asked && process.engine.log.insert_position() == last_end) {
       last_start_ns = monotonic_ns();
@@ -79,10 +83,11 @@ int run_checkpointer(SharedState& shared, ServerSettings& settings) {
     last_start_ns = monotonic_ns();
     // Requesters wait for a checkpoint that starts after they asked.
     const std::uint64_t started = control.checkpoints_started.fetch_add(1, std::memory_order_acq_rel) + 1;
-    (asked || by_volume ? control.requested_checkpoints : control.timed_checkpoints).fetch_add(1, std::memory_order_relaxed);
+    (asked || by_volume ? control.requested_checkpoints : control.timed_checkpoints)
+        .fetch_add(1, std::memory_order_relaxed);
     if (settings.get_bool(param::kLogCheckpoints)) {
-      log(LogLevel::kLog, "checkpoint starting:{}{}{}", asked ? " immediate force wait" : "", by_volume ? " wal" : "",
-          by_time && !asked && !by_volume ? " time" : "");
+      log(LogLevel::kLog, "checkpoint starting:{}{}{}", asked ? " immediate force wait" : "",
+          by_volume ? " wal" : "", by_time && !asked && !by_volume ? " time" : "");
     }
     Pacer pacer{process, control, asked};
     const CheckpointResult result =
@@ -90,7 +95,8 @@ int run_checkpointer(SharedState& shared, ServerSettings& settings) {
     last_end = process.engine.log.insert_position();
     control.checkpoints_done.store(started, std::memory_order_release);
     if (settings.get_bool(param::kLogCheckpoints)) {
-      log(LogLevel::kLog, "checkpoint complete: wrote {} buffers; sync files={}; write={:.3f} s, sync={:.3f} s",
+      log(LogLevel::kLog,
+          "checkpoint complete: wrote {} buffers; sync files={}; write={:.3f} s, sync={:.3f} s",
           result.pages_written, result.files_synced, result.write_ms / 1000, result.sync_ms / 1000);
     }
     shutdown = pacer.shutdown_seen;

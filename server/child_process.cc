@@ -62,7 +62,8 @@ int run_child(shm::ProcessKind kind, const ChildMain& main) {
 
 }  // namespace
 
-ChildProcess* ChildTable::start(shm::ProcessKind kind, const std::function<void()>& before, const ChildMain& main) {
+ChildProcess* ChildTable::start(shm::ProcessKind kind, const std::function<void()>& before,
+                                const ChildMain& main) {
   const shm::ProcessIndex index = processes_->reserve(kind);
   if (index == shm::kNoProcess) {
     log(LogLevel::kLog, "no free process slot for {}", shm::process_kind_name(kind));
@@ -87,7 +88,8 @@ ChildProcess* ChildTable::start(shm::ProcessKind kind, const std::function<void(
   }
   ::sigprocmask(SIG_SETMASK, &saved, nullptr);
   if (pid < 0) {
-    log(LogLevel::kLog, "could not fork new process for {}: {}", shm::process_kind_name(kind), std::strerror(errno));
+    log(LogLevel::kLog, "could not fork new process for {}: {}", shm::process_kind_name(kind),
+        std::strerror(errno));
     processes_->release(index);
     return nullptr;
   }
@@ -103,7 +105,8 @@ bool ChildTable::reap(Exit& exit) {
   while (true) {
     const pid_t pid = ::waitpid(-1, &exit.status, WNOHANG);
     if (pid <= 0) return false;
-    const auto at = std::find_if(children_.begin(), children_.end(), [&](const auto& child) { return child.pid == pid; });
+    const auto at =
+        std::find_if(children_.begin(), children_.end(), [&](const auto& child) { return child.pid == pid; });
     if (at == children_.end()) continue;
     exit.child = *at;
     if (exit.child.channel >= 0) ::close(exit.child.channel);
@@ -118,12 +121,13 @@ void ChildTable::signal_all(int signal_number) {
 }
 
 std::size_t ChildTable::count(shm::ProcessKind kind) const {
-  return static_cast<std::size_t>(
-      std::count_if(children_.begin(), children_.end(), [&](const auto& child) { return child.kind == kind; }));
+  return static_cast<std::size_t>(std::count_if(children_.begin(), children_.end(),
+                                                [&](const auto& child) { return child.kind == kind; }));
 }
 
 ChildProcess* ChildTable::find(shm::ProcessKind kind) {
-  const auto at = std::find_if(children_.begin(), children_.end(), [&](const auto& child) { return child.kind == kind; });
+  const auto at =
+      std::find_if(children_.begin(), children_.end(), [&](const auto& child) { return child.kind == kind; });
   return at == children_.end() ? nullptr : &*at;
 }
 

@@ -21,7 +21,8 @@ struct ChildProcess {
   std::uint32_t handed_over = 0;
 };
 
-/// What runs in a child. The result is its exit status: 0 = as asked, anything else makes the launcher restart the cluster.
+/// What runs in a child. The result is its exit status: 0 = as asked, anything else makes the launcher
+/// restart the cluster.
 using ChildMain = std::function<int()>;
 
 /// The launcher's children: forks them, reaps them, signals them.
@@ -29,8 +30,8 @@ class ChildTable {
  public:
   explicit ChildTable(shm::ProcessTable*& processes) : processes_{processes} {}
 
-  /// Forks. In the child: default signals, death with the launcher, its slot attached, then `before` (closing what is not
-  /// its own) and `main`, then _exit. Returns null when no slot is free or fork fails (logged).
+  /// Forks. In the child: default signals, death with the launcher, its slot attached, then `before` (closing
+  /// what is not its own) and `main`, then _exit. Returns null when no slot is free or fork fails (logged).
   ChildProcess* start(shm::ProcessKind kind, const std::function<void()>& before, const ChildMain& main);
 
   struct Exit {

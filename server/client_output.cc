@@ -71,7 +71,9 @@ bool ClientSession::copy_in_read(std::string_view& data) {
     Frame frame;
     switch (socket_.read_frame(frame, /*startup=*/false)) {
       case ClientSocket::ReadResult::kClosed:
-        throw SqlError{sqlstate::kConnectionFailure, "unexpected EOF on client connection with an open transaction"}.fatal();
+        throw SqlError{sqlstate::kConnectionFailure,
+                       "unexpected EOF on client connection with an open transaction"}
+            .fatal();
       case ClientSocket::ReadResult::kInterrupted:
       case ClientSocket::ReadResult::kTimeout:
         shm::service_interrupts();
@@ -97,7 +99,8 @@ bool ClientSession::copy_in_read(std::string_view& data) {
         continue;
       default:
         throw SqlError{sqlstate::kProtocolViolation,
-                       "unexpected message type 0x" + std::string{"0123456789ABCDEF"[(frame.type >> 4) & 15]} +
+                       "unexpected message type 0x" +
+                           std::string{"0123456789ABCDEF"[(frame.type >> 4) & 15]} +
                            "0123456789ABCDEF"[frame.type & 15] + " during COPY from stdin"};
     }
   }

@@ -74,12 +74,14 @@ std::optional<protocol::StartupPacket> ClientSession::read_startup() {
   // Each kind of encryption may be asked for once, in either order; neither is offered.
   for (int attempts = 0; attempts < 3; ++attempts) {
     Frame frame;
-    if (socket_.read_frame(frame, /*startup=*/true, deadline) != ClientSocket::ReadResult::kFrame) return std::nullopt;
+    if (socket_.read_frame(frame, /*startup=*/true, deadline) != ClientSocket::ReadResult::kFrame)
+      return std::nullopt;
     if (frame.state != FrameState::kComplete) {
       throw SqlError{sqlstate::kProtocolViolation, "invalid length of startup packet"}.fatal();
     }
     protocol::StartupPacket packet = protocol::parse_startup(frame.payload);
-    if (packet.kind != protocol::StartupKind::kSslRequest && packet.kind != protocol::StartupKind::kGssEncRequest) {
+    if (packet.kind != protocol::StartupKind::kSslRequest &&
+        packet.kind != protocol::StartupKind::kGssEncRequest) {
       return packet;
     }
     if (!socket_.send("N")) return std::nullopt;
@@ -95,7 +97,8 @@ void ClientSession::cancel(const protocol::StartupPacket& packet) {
     return;
   }
   const shm::SessionSlot& slot = sessions.slot(index);
-  if (slot.cancel_secret.load(std::memory_order_acquire) != static_cast<std::uint32_t>(packet.cancel_secret)) {
+  if (slot.cancel_secret.load(std::memory_order_acquire) !=
+      static_cast<std::uint32_t>(packet.cancel_secret)) {
     log(LogLevel::kLog, "wrong key in cancel request for process {}", packet.cancel_pid);
     return;
   }
@@ -123,8 +126,10 @@ void ClientSession::open_session(const protocol::StartupPacket& packet) {
     activity->client_port = socket_.peer().port;
     activity.set_client_address(socket_.peer().address);
   }
-  session_ = std::make_unique<sql::Session>(backend_.services(), std::move(identity), *this, *this, packet.settings);
-  const auto reserved = static_cast<std::size_t>(backend_.settings().get_int(param::kSuperuserReservedConnections));
+  session_ =
+      std::make_unique<sql::Session>(backend_.services(), std::move(identity), *this, *this, packet.settings);
+  const auto reserved =
+      static_cast<std::size_t>(backend_.settings().get_int(param::kSuperuserReservedConnections));
   const shm::SessionTable& sessions = backend_.sessions();
   if (!session_->is_superuser() && sessions.clients_in_use() + reserved > sessions.client_capacity()) {
     throw SqlError{sqlstate::kTooManyConnections,
@@ -136,7 +141,8 @@ void ClientSession::open_session(const protocol::StartupPacket& packet) {
 }
 
 void ClientSession::authenticate(const protocol::StartupPacket& packet) {
-  check_host_based_access(backend_.data_directory(), packet.user, packet.database, socket_.peer(), socket_.fd());
+  check_host_based_access(backend_.data_directory(), packet.user, packet.database, socket_.peer(),
+                          socket_.fd());
 }
 
 void ClientSession::greet(const protocol::StartupPacket& packet) {
@@ -150,7 +156,8 @@ void ClientSession::greet(const protocol::StartupPacket& packet) {
   out_.begin(Backend::kAuthentication);
   out_.int32(0);
   out_.end();
-  for (const auto& [name, value] : session_->settings().all_reports()) protocol::write_parameter_status(out_, name, value);
+  for (const auto& [name, value] : session_->settings().all_reports())
+    protocol::write_parameter_status(out_, name, value);
   session_->settings().take_reports();
   out_.begin(Backend::kBackendKeyData);
   out_.int32(slot().backend_pid.load(std::memory_order_relaxed));
@@ -193,9 +200,10 @@ bool ClientSession::serve_one() {
   }
   if (frame.state != FrameState::kComplete) {
     const bool bad_type = frame.state == FrameState::kBadType;
-    report(SqlError{sqlstate::kProtocolViolation,
-                    bad_type ? fmt::format("invalid frontend message type {}", static_cast<unsigned char>(frame.type))
-                             : std::string{"invalid message length"}}
+    report(SqlError{
+        sqlstate::kProtocolViolation,
+        bad_type ? fmt::format("invalid frontend message type {}", static_cast<unsigned char>(frame.type))
+                 : std::string{"invalid message length"}}
                .fatal());
     flush();
     return false;
@@ -212,7 +220,8 @@ bool ClientSession::serve_one() {
       flush();
       return false;
     }
-    if (frame.type == static_cast<char>(Frontend::kQuery) || frame.type == static_cast<char>(Frontend::kFunctionCall)) {
+    if (frame.type == static_cast<char>(Frontend::kQuery) ||
+        frame.type == static_cast<char>(Frontend::kFunctionCall)) {
       awaiting_ready_ = true;
     } else {
       skip_to_sync_ = true;
@@ -225,9 +234,10 @@ bool ClientSession::serve_one() {
 /// Interrupts that arrive while the session waits for its client.
 std::optional<SqlError> ClientSession::pending_fatal() {
   // A cancel that finds nothing running is forgotten.
-  const std::uint32_t bits = slot().interrupts.fetch_and(
-      ~(shm::kCancellingInterrupts | shm::kInterruptReload | shm::kInterruptCatalog | shm::kInterruptYield | shm::kInterruptBarrier),
-      std::memory_order_acq_rel);
+  const std::uint32_t bits =
+      slot().interrupts.fetch_and(~(shm::kCancellingInterrupts | shm::kInterruptReload |
+                                    shm::kInterruptCatalog | shm::kInterruptYield | shm::kInterruptBarrier),
+                                  std::memory_order_acq_rel);
   if ((bits & shm::kInterruptReload) != 0) session_->settings_reloaded();
   if ((bits & shm::kInterruptTerminate) != 0) {
     return SqlError{sqlstate::kAdminShutdown, "terminating connection due to administrator command"}.fatal();
@@ -238,7 +248,8 @@ std::optional<SqlError> ClientSession::pending_fatal() {
         .fatal();
   }
   if ((bits & shm::kInterruptIdleSession) != 0) {
-    return SqlError{sqlstate::kIdleSessionTimeout, "terminating connection due to idle-session timeout"}.fatal();
+    return SqlError{sqlstate::kIdleSessionTimeout, "terminating connection due to idle-session timeout"}
+        .fatal();
   }
   if ((bits & shm::kInterruptClientGone) != 0) {
     return SqlError{sqlstate::kConnectionFailure, "connection to client lost"}.fatal();
@@ -333,8 +344,8 @@ void ClientSession::handle_bind(std::string_view payload) {
   reader.expect_end();
   if (parameter_formats_.size() > 1 && parameter_formats_.size() != bind_values_.size()) {
     throw SqlError{sqlstate::kProtocolViolation,
-                   fmt::format("bind message has {} parameter formats but {} parameters", parameter_formats_.size(),
-                               bind_values_.size())};
+                   fmt::format("bind message has {} parameter formats but {} parameters",
+                               parameter_formats_.size(), bind_values_.size())};
   }
   session_->bind(portal, statement, parameter_formats_, bind_values_, result_formats_);
   out_.empty_message(Backend::kBindComplete);
@@ -387,7 +398,8 @@ void ClientSession::ready_for_query() {
 
 void ClientSession::send_reports() {
   if (!session_->settings().has_reports()) return;
-  for (const auto& [name, value] : session_->settings().take_reports()) protocol::write_parameter_status(out_, name, value);
+  for (const auto& [name, value] : session_->settings().take_reports())
+    protocol::write_parameter_status(out_, name, value);
 }
 
 bool ClientSession::flush() {

@@ -45,7 +45,8 @@ class ClientSession final : public Fiber, public sql::Client {
   void run() override;
 
  private:
-  /// Runs `step`; an SqlError (or running out of memory) becomes the result. Never parks while an exception is in flight.
+  /// Runs `step`; an SqlError (or running out of memory) becomes the result. Never parks while an exception
+  /// is in flight.
   template <class Step>
   std::optional<SqlError> guarded(Step step);
 

@@ -23,7 +23,8 @@ PeerInfo peer_of(int fd) {
   PeerInfo peer;
   sockaddr_storage address{};
   socklen_t length = sizeof address;
-  if (::getpeername(fd, reinterpret_cast<sockaddr*>(&address), &length) != 0 || address.ss_family == AF_UNIX) {
+  if (::getpeername(fd, reinterpret_cast<sockaddr*>(&address), &length) != 0 ||
+      address.ss_family == AF_UNIX) {
     peer.local = true;
     return peer;
   }
@@ -115,7 +116,8 @@ ClientSocket::ReadResult ClientSocket::read_frame(protocol::Frame& frame, bool s
     if (maybe_readable_) {
       // Grow with what has arrived, not with what the header claims.
       const std::size_t have = end_ - begin_;
-      const std::size_t want = frame.total_bytes == 0 ? kInputBytes : std::min(frame.total_bytes, have * 2 + kInputBytes);
+      const std::size_t want =
+          frame.total_bytes == 0 ? kInputBytes : std::min(frame.total_bytes, have * 2 + kInputBytes);
       fill(want);
       continue;
     }
@@ -129,7 +131,8 @@ ClientSocket::ReadResult ClientSocket::read_frame(protocol::Frame& frame, bool s
         return ReadResult::kInterrupted;
     }
     // Interrupts that end no wait (reload, catalog news) are the caller's to serve between messages.
-    if (fiber_.slot().interrupts.load(std::memory_order_relaxed) != 0 && !maybe_readable_) return ReadResult::kInterrupted;
+    if (fiber_.slot().interrupts.load(std::memory_order_relaxed) != 0 && !maybe_readable_)
+      return ReadResult::kInterrupted;
   }
 }
 

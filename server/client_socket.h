@@ -13,15 +13,15 @@ namespace pinwheel::server {
 
 /// Where a connection came from.
 struct PeerInfo {
-  bool local = false;      ///< Unix socket
-  std::string address;     ///< printable; empty for a Unix socket
+  bool local = false;   ///< Unix socket
+  std::string address;  ///< printable; empty for a Unix socket
   std::uint16_t port = 0;
 };
 
 /// A session's non-blocking socket with an input buffer. Waits park the fiber.
 ///
-/// Input is read only when the poller has said that there is some, and a read that fills less than the buffer means the
-/// socket is drained: a steady statement costs one recv and one send.
+/// Input is read only when the poller has said that there is some, and a read that fills less than the buffer
+/// means the socket is drained: a steady statement costs one recv and one send.
 class ClientSocket final : public PollTarget {
  public:
   /// Takes over `fd`, sets it non-blocking and registers it.
@@ -33,7 +33,8 @@ class ClientSocket final : public PollTarget {
   enum class ReadResult : std::uint8_t { kFrame, kClosed, kInterrupted, kTimeout };
 
   /// Waits for a whole message. The frame's payload stays valid until the next call. A bad type or length is
-  /// returned as such in `frame.state` with kFrame. kInterrupted: an interrupt is pending on the fiber's slot.
+  /// returned as such in `frame.state` with kFrame. kInterrupted: an interrupt is pending on the fiber's
+  /// slot.
   ReadResult read_frame(protocol::Frame& frame, bool startup, Deadline deadline = Deadline::never());
 
   /// True when a whole message is in the buffer already: the next read_frame() will not wait.

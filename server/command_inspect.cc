@@ -50,7 +50,8 @@ int command_controldata(const CommonOptions& options) {
   print("pg_control last modified", local_time(control.modified_us));
   print("Latest checkpoint location", wal::format_lsn(Lsn{control.checkpoint}));
   print("Latest checkpoint's REDO location", wal::format_lsn(Lsn{checkpoint.redo}));
-  print("Latest checkpoint's REDO WAL file", wal::segment_file_name(checkpoint.redo / control.segment_bytes, control.segment_bytes));
+  print("Latest checkpoint's REDO WAL file",
+        wal::segment_file_name(checkpoint.redo / control.segment_bytes, control.segment_bytes));
   print("Latest checkpoint's TimeLineID", std::to_string(checkpoint.timeline));
   print("Latest checkpoint's full_page_writes", checkpoint.full_page_writes != 0 ? "on" : "off");
   print("Latest checkpoint's NextXID", std::to_string(checkpoint.next_xid));

@@ -43,20 +43,24 @@ void check_data_directory(const std::string& directory) {
     throw SqlError{sqlstate::kUndefinedFile, "data directory \"" + directory + "\" does not exist"};
   }
   if (!S_ISDIR(facts.st_mode)) {
-    throw SqlError{sqlstate::kObjectNotInPrerequisiteState, "specified data directory \"" + directory + "\" is not a directory"};
+    throw SqlError{sqlstate::kObjectNotInPrerequisiteState,
+                   "specified data directory \"" + directory + "\" is not a directory"};
   }
   if (facts.st_uid != ::geteuid()) {
-    throw SqlError{sqlstate::kObjectNotInPrerequisiteState, "data directory \"" + directory + "\" has wrong ownership"}.hint(
-        "The server must be started by the user that owns the data directory.");
+    throw SqlError{sqlstate::kObjectNotInPrerequisiteState,
+                   "data directory \"" + directory + "\" has wrong ownership"}
+        .hint("The server must be started by the user that owns the data directory.");
   }
   if ((facts.st_mode & 027) != 0) {
-    throw SqlError{sqlstate::kObjectNotInPrerequisiteState, "data directory \"" + directory + "\" has invalid permissions"}.detail(
-        "Permissions should be u=rwx (0700) or u=rwx,g=rx (0750).");
+    throw SqlError{sqlstate::kObjectNotInPrerequisiteState,
+                   "data directory \"" + directory + "\" has invalid permissions"}
+        .detail("Permissions should be u=rwx (0700) or u=rwx,g=rx (0750).");
   }
   const auto version = read_file_if_exists(directory + "/PG_VERSION");
   if (!version || !file_exists(directory + "/global/pg_control")) {
-    throw SqlError{sqlstate::kObjectNotInPrerequisiteState, "\"" + directory + "\" is not a Pinwheel cluster"}.detail(
-        "File \"PG_VERSION\" or \"global/pg_control\" is missing.").hint("Make one with `pinwheel init`.");
+    throw SqlError{sqlstate::kObjectNotInPrerequisiteState, "\"" + directory + "\" is not a Pinwheel cluster"}
+        .detail("File \"PG_VERSION\" or \"global/pg_control\" is missing.")
+        .hint("Make one with `pinwheel init`.");
   }
 }
 
@@ -79,11 +83,13 @@ std::string find_profile(const std::string& name) {
     const fs::path candidate = base / (name + ".conf");
     if (fs::exists(candidate, error)) return candidate.string();
     for (const auto& entry : fs::directory_iterator(base, error)) {
-      if (entry.path().extension() == ".conf") known += (known.empty() ? "" : ", ") + entry.path().stem().string();
+      if (entry.path().extension() == ".conf")
+        known += (known.empty() ? "" : ", ") + entry.path().stem().string();
     }
     if (!known.empty()) break;
   }
-  throw SqlError{sqlstate::kUndefinedFile, "profile \"" + name + "\" does not exist"}.hint("Profiles: " + known + ".");
+  throw SqlError{sqlstate::kUndefinedFile, "profile \"" + name + "\" does not exist"}.hint(
+      "Profiles: " + known + ".");
 }
 
 /// As each setting is first met wins: command line over profile over files.
@@ -93,9 +99,12 @@ void load_settings(ServerSettings& settings, const StartOptions& options, const 
   if (!options.socket_directory.empty()) {
     settings.set("unix_socket_directories", options.socket_directory, SettingSource::kCommandLine);
   }
-  if (!options.listen_addresses.empty()) settings.set("listen_addresses", options.listen_addresses, SettingSource::kCommandLine);
-  if (!options.shared_buffers.empty()) settings.set("shared_buffers", options.shared_buffers, SettingSource::kCommandLine);
-  if (!options.max_connections.empty()) settings.set("max_connections", options.max_connections, SettingSource::kCommandLine);
+  if (!options.listen_addresses.empty())
+    settings.set("listen_addresses", options.listen_addresses, SettingSource::kCommandLine);
+  if (!options.shared_buffers.empty())
+    settings.set("shared_buffers", options.shared_buffers, SettingSource::kCommandLine);
+  if (!options.max_connections.empty())
+    settings.set("max_connections", options.max_connections, SettingSource::kCommandLine);
   if (options.no_fsync) settings.set("fsync", "off", SettingSource::kCommandLine);
   settings.set("data_directory", directory, SettingSource::kOverride);
   if (settings.get_string(param::kConfigFile).empty()) {
@@ -167,15 +176,18 @@ int start_detached(const StartOptions& options, const std::string& directory) {
     std::fprintf(stderr, "pinwheel: another server might be running; trying to start server anyway\n");
   }
   const pid_t pid = ::fork();
-  if (pid < 0) throw SqlError{sqlstate::kInsufficientResources, std::string{"could not fork: "} + std::strerror(errno)};
+  if (pid < 0)
+    throw SqlError{sqlstate::kInsufficientResources, std::string{"could not fork: "} + std::strerror(errno)};
   if (pid == 0) {
     ::setsid();
     const int null = ::open("/dev/null", O_RDWR);
     ::dup2(null, STDIN_FILENO);
-    const std::string log_path = options.log_file.empty() ? "/dev/null" : fs::absolute(options.log_file).string();
+    const std::string log_path =
+        options.log_file.empty() ? "/dev/null" : fs::absolute(options.log_file).string();
     const int out = ::open(log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
     if (out < 0) {
-      std::fprintf(stderr, "pinwheel: error: could not open log file \"%s\": %s\n", log_path.c_str(), std::strerror(errno));
+      std::fprintf(stderr, "pinwheel: error: could not open log file \"%s\": %s\n", log_path.c_str(),
+                   std::strerror(errno));
       ::_exit(1);
     }
     ::dup2(out, STDOUT_FILENO);
@@ -189,7 +201,8 @@ int start_detached(const StartOptions& options, const std::string& directory) {
     return 0;
   }
   std::printf(" stopped waiting\n");
-  std::fprintf(stderr, "pinwheel: could not start server\n%s", options.log_file.empty() ? "" : "Examine the log output.\n");
+  std::fprintf(stderr, "pinwheel: could not start server\n%s",
+               options.log_file.empty() ? "" : "Examine the log output.\n");
   return 1;
 }
 
@@ -211,12 +224,14 @@ int command_stop(const StopOptions& options) {
   const std::string directory = absolute_directory(options.common);
   const auto content = read_lock_file(directory);
   if (!content || !process_exists(content->pid)) {
-    std::fprintf(stderr, "pinwheel: PID file \"%s/postmaster.pid\" does not exist\nIs server running?\n", directory.c_str());
+    std::fprintf(stderr, "pinwheel: PID file \"%s/postmaster.pid\" does not exist\nIs server running?\n",
+                 directory.c_str());
     return 1;
   }
   const int signal_number = options.mode[0] == 's' ? SIGTERM : options.mode[0] == 'i' ? SIGQUIT : SIGINT;
   if (::kill(content->pid, signal_number) != 0) {
-    std::fprintf(stderr, "pinwheel: could not send stop signal (PID: %d): %s\n", content->pid, std::strerror(errno));
+    std::fprintf(stderr, "pinwheel: could not send stop signal (PID: %d): %s\n", content->pid,
+                 std::strerror(errno));
     return 1;
   }
   if (!options.wait) {
@@ -255,7 +270,8 @@ int command_reload(const CommonOptions& options) {
   const std::string directory = absolute_directory(options);
   const auto content = read_lock_file(directory);
   if (!content || ::kill(content->pid, SIGHUP) != 0) {
-    std::fprintf(stderr, "pinwheel: PID file \"%s/postmaster.pid\" does not exist\nIs server running?\n", directory.c_str());
+    std::fprintf(stderr, "pinwheel: PID file \"%s/postmaster.pid\" does not exist\nIs server running?\n",
+                 directory.c_str());
     return 1;
   }
   std::printf("server signaled\n");
@@ -269,7 +285,8 @@ int command_status(const CommonOptions& options) {
     std::printf("pinwheel: no server running\n");
     return 3;
   }
-  std::printf("pinwheel: server is running (PID: %d)\nport %d, %s\n", content->pid, content->port, content->status.c_str());
+  std::printf("pinwheel: server is running (PID: %d)\nport %d, %s\n", content->pid, content->port,
+              content->status.c_str());
   return 0;
 }
 

@@ -8,7 +8,7 @@ namespace pinwheel::server {
 
 /// Options that every subcommand shares.
 struct CommonOptions {
-  std::string data_directory;  ///< -D, else PGDATA
+  std::string data_directory;         ///< -D, else PGDATA
   std::vector<std::string> settings;  ///< -c name=value
 };
 
@@ -30,7 +30,8 @@ struct StopOptions {
   int timeout_s = 60;
 };
 
-/// Subcommands of `pinwheel`; each returns the process's exit status and prints errors as PostgreSQL's tools do.
+/// Subcommands of `pinwheel`; each returns the process's exit status and prints errors as PostgreSQL's tools
+/// do.
 int command_start(const StartOptions& options);
 int command_stop(const StopOptions& options);
 int command_restart(const StopOptions& stop, const StartOptions& start);

@@ -15,7 +15,8 @@
 
 namespace pinwheel::server {
 
-/// One process's handles on everything in the segment, joined: made once, after the process has attached to its slot.
+/// One process's handles on everything in the segment, joined: made once, after the process has attached to
+/// its slot.
 class Engine {
  public:
   Engine(const SharedState& shared, const ServerSettings& settings);

@@ -8,7 +8,8 @@
 namespace pinwheel::server {
 namespace {
 
-/// Launcher, startup, checkpointer, bgwriter, walwriter, autovacuum launcher, and slack for what is being reaped.
+/// Launcher, startup, checkpointer, bgwriter, walwriter, autovacuum launcher, and slack for what is being
+/// reaped.
 constexpr std::size_t kFixedProcesses = 16;
 /// Sessions of background processes: recovery, checkpointer, autovacuum launcher and others.
 constexpr std::size_t kFixedSessions = 8;
@@ -25,15 +26,16 @@ EngineOptions make_engine_options(const ServerSettings& settings, const std::str
   options.client_capacity = static_cast<std::size_t>(settings.get_int(param::kMaxConnections));
   options.background_sessions = kFixedSessions + workers;
   // A classic server needs a process for each connection and a few for those that will be refused.
-  options.process_capacity = kFixedProcesses + workers + (backends > 0 ? backends + 4 : options.client_capacity + 16);
+  options.process_capacity =
+      kFixedProcesses + workers + (backends > 0 ? backends + 4 : options.client_capacity + 16);
   const std::size_t session_capacity = options.client_capacity + options.background_sessions;
 
   options.log.data_directory = data_directory;
   options.log.system_identifier = control.system_identifier;
   options.log.segment_bytes = control.segment_bytes;
-  options.log.buffer_pages = wal::choose_buffer_pages(settings.get_int(param::kWalBuffers),
-                                                      static_cast<std::uint64_t>(settings.get_int(param::kSharedBuffers)),
-                                                      control.segment_bytes);
+  options.log.buffer_pages = wal::choose_buffer_pages(
+      settings.get_int(param::kWalBuffers),
+      static_cast<std::uint64_t>(settings.get_int(param::kSharedBuffers)), control.segment_bytes);
   switch (settings.get_enum<WalInsertMethod>(param::kWalInsert)) {
     case WalInsertMethod::kSingleLock:
       options.log.insert_method = wal::InsertMethod::kSingleLock;
@@ -59,10 +61,12 @@ EngineOptions make_engine_options(const ServerSettings& settings, const std::str
   storage::BufferPoolOptions& buffers = options.storage.buffers;
   buffers.frames = static_cast<std::size_t>(settings.get_int(param::kSharedBuffers));
   buffers.mapping_partitions = static_cast<std::size_t>(settings.get_int(param::kBufferMappingPartitions));
-  buffers.replacement = settings.get_enum<BufferReplacement>(param::kBufferReplacement) == BufferReplacement::kLockedClock
-                            ? storage::Replacement::kLockedClock
-                            : storage::Replacement::kAtomicClock;
-  buffers.freelist_refill = settings.get_enum<BufferFreelist>(param::kBufferFreelist) == BufferFreelist::kRefill;
+  buffers.replacement =
+      settings.get_enum<BufferReplacement>(param::kBufferReplacement) == BufferReplacement::kLockedClock
+          ? storage::Replacement::kLockedClock
+          : storage::Replacement::kAtomicClock;
+  buffers.freelist_refill =
+      settings.get_enum<BufferFreelist>(param::kBufferFreelist) == BufferFreelist::kRefill;
   buffers.freelist_high_watermark = settings.get_real(param::kFreelistHighWatermark);
   buffers.freelist_low_watermark = settings.get_real(param::kFreelistLowWatermark);
   buffers.freelist_partitions = static_cast<std::size_t>(settings.get_int(param::kFreelistPartitions));
@@ -70,7 +74,8 @@ EngineOptions make_engine_options(const ServerSettings& settings, const std::str
   buffers.bgwriter_max_pages = static_cast<int>(settings.get_int(param::kBgwriterLruMaxpages));
   buffers.bgwriter_multiplier = settings.get_real(param::kBgwriterLruMultiplier);
   options.storage.files.data_directory = data_directory;
-  options.storage.files.max_open_files = static_cast<std::size_t>(settings.get_int(param::kMaxFilesPerProcess));
+  options.storage.files.max_open_files =
+      static_cast<std::size_t>(settings.get_int(param::kMaxFilesPerProcess));
 
   options.transactions.snapshot_method = settings.get_enum<SnapshotMethod>(param::kSnapshotMethod);
   options.locks.session_capacity = session_capacity;
@@ -110,9 +115,11 @@ wal::LogSettings make_log_settings(const Settings& settings) {
   log.commit_siblings = static_cast<std::int32_t>(settings.get_int(param::kCommitSiblings));
   log.max_wal_bytes = static_cast<std::uint64_t>(settings.get_int(param::kMaxWalSize)) * kMegabyte;
   log.min_wal_bytes = static_cast<std::uint64_t>(settings.get_int(param::kMinWalSize)) * kMegabyte;
-  log.flush_after_bytes = static_cast<std::uint64_t>(settings.get_int(param::kWalWriterFlushAfter)) * kPageSize;
+  log.flush_after_bytes =
+      static_cast<std::uint64_t>(settings.get_int(param::kWalWriterFlushAfter)) * kPageSize;
   const double target = settings.get_real(param::kCheckpointCompletionTarget);
-  log.checkpoint_after_bytes = static_cast<std::uint64_t>(static_cast<double>(log.max_wal_bytes) / (1.0 + target));
+  log.checkpoint_after_bytes =
+      static_cast<std::uint64_t>(static_cast<double>(log.max_wal_bytes) / (1.0 + target));
   return log;
 }
 

@@ -11,7 +11,8 @@ struct HandoverChannel {
 /// Errors: SqlError 53000.
 HandoverChannel make_handover_channel();
 
-/// Passes a descriptor (SCM_RIGHTS); the sender keeps its own copy and closes it. False when the backend is gone.
+/// Passes a descriptor (SCM_RIGHTS); the sender keeps its own copy and closes it. False when the backend is
+/// gone.
 bool send_descriptor(int channel, int fd);
 
 /// The next descriptor passed; -1 when there is none now, -2 when the launcher is gone.

@@ -25,9 +25,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kDirectories[] = {"base",       "base/1",       "base/4",          "base/5",
-                                        "global",     "pg_wal",       "pg_stat",         "pg_stat_tmp",
-                                        "pg_tblspc",  "pg_notify",    "base/pgsql_tmp"};
+constexpr const char* kDirectories[] = {"base",      "base/1",    "base/4",        "base/5",
+                                        "global",    "pg_wal",    "pg_stat",       "pg_stat_tmp",
+                                        "pg_tblspc", "pg_notify", "base/pgsql_tmp"};
 
 void say(const InitOptions& options, const std::string& text) {
   if (options.quiet) return;
@@ -46,12 +46,15 @@ bool prepare_directory(const InitOptions& options) {
   std::error_code error;
   if (fs::exists(path, error)) {
     if (!fs::is_directory(path, error)) {
-      throw SqlError{sqlstate::kInvalidParameterValue, "\"" + options.data_directory + "\" exists but is not a directory"};
+      throw SqlError{sqlstate::kInvalidParameterValue,
+                     "\"" + options.data_directory + "\" exists but is not a directory"};
     }
     if (!fs::is_empty(path, error) || error) {
-      throw SqlError{sqlstate::kInvalidParameterValue, "directory \"" + options.data_directory + "\" exists but is not empty"}.hint(
-          "If you want to create a new database system, either remove or empty the directory \"" + options.data_directory +
-          "\" or run pinwheel init with an argument other than \"" + options.data_directory + "\".");
+      throw SqlError{sqlstate::kInvalidParameterValue,
+                     "directory \"" + options.data_directory + "\" exists but is not empty"}
+          .hint("If you want to create a new database system, either remove or empty the directory \"" +
+                options.data_directory + "\" or run pinwheel init with an argument other than \"" +
+                options.data_directory + "\".");
     }
     ::chmod(options.data_directory.c_str(), 0700);
     return false;
@@ -63,21 +66,24 @@ bool prepare_directory(const InitOptions& options) {
 
 void check_options(const InitOptions& options) {
   if (options.encoding != "UTF8" && options.encoding != "UTF-8" && options.encoding != "utf8") {
-    throw SqlError{sqlstate::kInvalidParameterValue, "encoding \"" + options.encoding + "\" is not supported: only UTF8 is"};
+    throw SqlError{sqlstate::kInvalidParameterValue,
+                   "encoding \"" + options.encoding + "\" is not supported: only UTF8 is"};
   }
   const std::uint32_t mb = options.wal_segment_mb;
   if (mb < 1 || mb > 1024 || (mb & (mb - 1)) != 0) {
-    throw SqlError{sqlstate::kInvalidParameterValue, "argument of --wal-segsize must be a power of two between 1 and 1024"};
+    throw SqlError{sqlstate::kInvalidParameterValue,
+                   "argument of --wal-segsize must be a power of two between 1 and 1024"};
   }
   for (const std::string& method : {options.auth_method, options.auth_local, options.auth_host}) {
     if (!method.empty() && method != "trust" && method != "peer" && method != "reject") {
-      throw SqlError{sqlstate::kInvalidParameterValue, "invalid authentication method \"" + method + "\""}.hint(
-          "Supported methods: trust, peer, reject.");
+      throw SqlError{sqlstate::kInvalidParameterValue, "invalid authentication method \"" + method + "\""}
+          .hint("Supported methods: trust, peer, reject.");
     }
   }
   if (options.auth_host == "peer" || (options.auth_host.empty() && options.auth_method == "peer")) {
     if (!options.auth_host.empty()) {
-      throw SqlError{sqlstate::kInvalidParameterValue, "invalid authentication method \"peer\" for \"host\" connections"};
+      throw SqlError{sqlstate::kInvalidParameterValue,
+                     "invalid authentication method \"peer\" for \"host\" connections"};
     }
   }
 }
@@ -135,8 +141,9 @@ void fill(const InitOptions& options, const std::string& superuser) {
 void init_cluster(const InitOptions& options) {
   check_options(options);
   const std::string superuser = options.superuser.empty() ? system_user() : options.superuser;
-  say(options, "The database cluster will be owned by role \"" + superuser + "\".\n\nData page checksums are " +
-                   (options.data_checksums ? "enabled" : "disabled") + ".\n\n");
+  say(options, "The database cluster will be owned by role \"" + superuser +
+                   "\".\n\nData page checksums are " + (options.data_checksums ? "enabled" : "disabled") +
+                   ".\n\n");
   const bool made = prepare_directory(options);
   bool done = false;
   struct Undo {
@@ -146,14 +153,15 @@ void init_cluster(const InitOptions& options) {
     ~Undo() {
       if (done) return;
       std::error_code error;
-      for (const auto& entry : fs::directory_iterator(options.data_directory, error)) fs::remove_all(entry.path(), error);
+      for (const auto& entry : fs::directory_iterator(options.data_directory, error))
+        fs::remove_all(entry.path(), error);
       if (made) fs::remove(options.data_directory, error);
     }
   } undo{options, made, done};
   fill(options, superuser);
   done = true;
-  say(options, "\nSuccess. You can now start the database server using:\n\n    pinwheel start -D " + options.data_directory +
-                   " -l logfile -w\n\n");
+  say(options, "\nSuccess. You can now start the database server using:\n\n    pinwheel start -D " +
+                   options.data_directory + " -l logfile -w\n\n");
 }
 
 }  // namespace pinwheel::server

@@ -12,8 +12,8 @@
 #include "base/log.h"
 #include "base/sqlstate.h"
 #include "protocol/report.h"
-#include "server/background.h"
 #include "server/backend.h"
+#include "server/background.h"
 #include "server/handover.h"
 #include "server/recovery.h"
 
@@ -62,7 +62,8 @@ int Launcher::run() {
   content.start_time = ::time(nullptr);
   content.port = static_cast<int>(settings_.get_int(param::kPort));
   content.status = "starting";
-  log(LogLevel::kLog, "starting Pinwheel (PostgreSQL {} compatible)", settings_.get_string(param::kServerVersion));
+  log(LogLevel::kLog, "starting Pinwheel (PostgreSQL {} compatible)",
+      settings_.get_string(param::kServerVersion));
   listener_ = std::make_unique<Listener>(listen_settings(settings_), content);
   content.socket_directory = listener_->first_socket_directory();
   content.listen_address = listener_->first_address();
@@ -108,7 +109,8 @@ ChildProcess* Launcher::start_child(shm::ProcessKind kind, const ChildMain& main
 
 void Launcher::start_recovery() {
   phase_ = Phase::kRecovering;
-  if (start_child(shm::ProcessKind::kStartup, [this] { return run_startup(*shared_, settings_); }) == nullptr) {
+  if (start_child(shm::ProcessKind::kStartup, [this] { return run_startup(*shared_, settings_); }) ==
+      nullptr) {
     log(LogLevel::kFatal, "could not start the startup process");
     exit_status_ = 1;
     phase_ = Phase::kDone;
@@ -189,7 +191,8 @@ void Launcher::place(int fd) {
 }
 
 void Launcher::place_classic(int fd) {
-  if (start_child(shm::ProcessKind::kBackend, [this, fd] { return run_backend(*shared_, settings_, -1, fd); }) == nullptr) {
+  if (start_child(shm::ProcessKind::kBackend,
+                  [this, fd] { return run_backend(*shared_, settings_, -1, fd); }) == nullptr) {
     refuse(fd);
   }
 }
@@ -321,9 +324,11 @@ void Launcher::begin_shutdown(ShutdownMode mode) {
   }
   if (phase_ == Phase::kRunning) phase_ = Phase::kDraining;
   if (phase_ == Phase::kDraining) {
-    const std::uint32_t bits = mode == ShutdownMode::kFast ? shm::kRequestFastShutdown : shm::kRequestShutdown;
+    const std::uint32_t bits =
+        mode == ShutdownMode::kFast ? shm::kRequestFastShutdown : shm::kRequestShutdown;
     for (const ChildProcess& child : children_.all()) {
-      const bool client_side = child.kind == shm::ProcessKind::kBackend || child.kind == shm::ProcessKind::kAutovacuumLauncher ||
+      const bool client_side = child.kind == shm::ProcessKind::kBackend ||
+                               child.kind == shm::ProcessKind::kAutovacuumLauncher ||
                                child.kind == shm::ProcessKind::kAutovacuumWorker;
       if (client_side) processes_->request(child.index, bits);
     }

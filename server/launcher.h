@@ -19,8 +19,8 @@ namespace pinwheel::server {
 
 enum class ShutdownMode : std::uint8_t { kNone, kSmart, kFast, kImmediate };
 
-/// Owns the listening sockets, the signals and the children. Takes no lock in shared memory, so that it outlives whatever a
-/// child does to it.
+/// Owns the listening sockets, the signals and the children. Takes no lock in shared memory, so that it
+/// outlives whatever a child does to it.
 ///
 /// SIGTERM smart, SIGINT fast, SIGQUIT immediate shutdown, SIGHUP reload, as PostgreSQL's postmaster.
 class Launcher {
@@ -34,7 +34,15 @@ class Launcher {
   int run();
 
  private:
-  enum class Phase : std::uint8_t { kRecovering, kRunning, kDraining, kStoppingBackground, kCheckpointing, kCrashing, kDone };
+  enum class Phase : std::uint8_t {
+    kRecovering,
+    kRunning,
+    kDraining,
+    kStoppingBackground,
+    kCheckpointing,
+    kCrashing,
+    kDone
+  };
 
   void make_segment();
   void start_recovery();

@@ -28,7 +28,8 @@ std::vector<std::string> split_list(const std::string& list) {
   for (const char c : list + ",") {
     if (c == ',') {
       while (!item.empty() && item.back() == ' ') item.pop_back();
-      if (item.size() >= 2 && item.front() == '"' && item.back() == '"') item = item.substr(1, item.size() - 2);
+      if (item.size() >= 2 && item.front() == '"' && item.back() == '"')
+        item = item.substr(1, item.size() - 2);
       if (!item.empty()) items.push_back(item);
       item.clear();
     } else if (c != ' ' || !item.empty()) {
@@ -56,7 +57,8 @@ Listener::Listener(const ListenSettings& settings, const LockFileContent& lock_c
   const std::vector<std::string> directories = split_list(settings.unix_socket_directories);
   for (const std::string& directory : directories) listen_unix(directory, settings, lock_content);
   if (!directories.empty() && socket_paths_.empty()) {
-    throw SqlError{sqlstate::kObjectNotInPrerequisiteState, "could not create any Unix-domain sockets"}.fatal();
+    throw SqlError{sqlstate::kObjectNotInPrerequisiteState, "could not create any Unix-domain sockets"}
+        .fatal();
   }
   if (sockets_.empty()) {
     throw SqlError{sqlstate::kObjectNotInPrerequisiteState, "no socket created for listening"}.fatal();
@@ -71,7 +73,8 @@ void Listener::listen_tcp(const std::string& host, int port) {
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_PASSIVE;
   addrinfo* found = nullptr;
-  const int error = ::getaddrinfo(host == "*" ? nullptr : host.c_str(), std::to_string(port).c_str(), &hints, &found);
+  const int error =
+      ::getaddrinfo(host == "*" ? nullptr : host.c_str(), std::to_string(port).c_str(), &hints, &found);
   if (error != 0) {
     log(LogLevel::kLog, "could not translate host name \"{}\", service \"{}\" to address: {}", host, port,
         ::gai_strerror(error));
@@ -84,9 +87,10 @@ void Listener::listen_tcp(const std::string& host, int port) {
     ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (at->ai_family == AF_INET6) ::setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
     char text[INET6_ADDRSTRLEN] = "";
-    const void* address = at->ai_family == AF_INET
-                              ? static_cast<const void*>(&reinterpret_cast<sockaddr_in*>(at->ai_addr)->sin_addr)
-                              : &reinterpret_cast<sockaddr_in6*>(at->ai_addr)->sin6_addr;
+    const void* address =
+        at->ai_family == AF_INET
+            ? static_cast<const void*>(&reinterpret_cast<sockaddr_in*>(at->ai_addr)->sin_addr)
+            : &reinterpret_cast<sockaddr_in6*>(at->ai_addr)->sin6_addr;
     ::inet_ntop(at->ai_family, address, text, sizeof text);
     const std::string family = at->ai_family == AF_INET ? "IPv4" : "IPv6";
     if (::bind(fd, at->ai_addr, at->ai_addrlen) != 0 || ::listen(fd, kBacklog) != 0) {
@@ -115,7 +119,8 @@ void Listener::listen_unix(const std::string& directory, const ListenSettings& s
   auto lock = std::make_unique<SocketLock>(path, lock_content);
   ::unlink(path.c_str());
   const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (fd < 0 || ::bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 || ::listen(fd, kBacklog) != 0) {
+  if (fd < 0 || ::bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
+      ::listen(fd, kBacklog) != 0) {
     log_bind_failure("Unix", path, errno);
     if (fd >= 0) ::close(fd);
     return;

@@ -19,8 +19,9 @@ struct ListenSettings {
 /// The launcher's listening sockets. Files of Unix sockets are removed when this dies.
 class Listener {
  public:
-  /// Opens all that can be opened. Errors: FATAL when no TCP socket, or no Unix socket, of those asked for could be made
-  /// (port in use...), in PostgreSQL's words; 55006 when another server holds the socket's lock file.
+  /// Opens all that can be opened. Errors: FATAL when no TCP socket, or no Unix socket, of those asked for
+  /// could be made (port in use...), in PostgreSQL's words; 55006 when another server holds the socket's lock
+  /// file.
   Listener(const ListenSettings& settings, const LockFileContent& lock_content);
   ~Listener();
   Listener(const Listener&) = delete;
@@ -37,7 +38,8 @@ class Listener {
 
  private:
   void listen_tcp(const std::string& host, int port);
-  void listen_unix(const std::string& directory, const ListenSettings& settings, const LockFileContent& lock_content);
+  void listen_unix(const std::string& directory, const ListenSettings& settings,
+                   const LockFileContent& lock_content);
 
   std::vector<int> sockets_;
   std::vector<std::string> socket_paths_;

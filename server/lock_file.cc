@@ -40,14 +40,15 @@ Number number_of(const std::vector<std::string>& lines, std::size_t index) {
 }
 
 std::string text_of(const LockFileContent& content) {
-  return std::to_string(content.pid) + "\n" + content.data_directory + "\n" + std::to_string(content.start_time) + "\n" +
-         std::to_string(content.port) + "\n" + content.socket_directory + "\n" + content.listen_address + "\n\n" +
-         content.status + "\n";
+  return std::to_string(content.pid) + "\n" + content.data_directory + "\n" +
+         std::to_string(content.start_time) + "\n" + std::to_string(content.port) + "\n" +
+         content.socket_directory + "\n" + content.listen_address + "\n\n" + content.status + "\n";
 }
 
 std::string pid_path(const std::string& data_directory) { return data_directory + "/postmaster.pid"; }
 
-[[noreturn]] void throw_in_use(const std::string& path, const std::string& what, pid_t pid, const std::string& where) {
+[[noreturn]] void throw_in_use(const std::string& path, const std::string& what, pid_t pid,
+                               const std::string& where) {
   throw SqlError{sqlstate::kObjectInUse, "lock file \"" + path + "\" already exists"}
       .hint("Is another " + what + " (PID " + std::to_string(pid) + ") running in " + where + "?")
       .fatal();
@@ -85,7 +86,8 @@ std::optional<LockFileContent> read_lock_file(const std::string& data_directory)
 
 bool process_exists(pid_t pid) { return ::kill(pid, 0) == 0 || errno == EPERM; }
 
-DirectoryLock::DirectoryLock(const std::string& data_directory, int orphan_wait_ms) : data_directory_{data_directory} {
+DirectoryLock::DirectoryLock(const std::string& data_directory, int orphan_wait_ms)
+    : data_directory_{data_directory} {
   const std::string path = data_directory + "/pinwheel.lock";
   lock_fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (lock_fd_ < 0) throw_file_error("open", path, errno);
@@ -95,7 +97,8 @@ DirectoryLock::DirectoryLock(const std::string& data_directory, int orphan_wait_
     const bool launcher_lives = other && process_exists(other->pid);
     if (launcher_lives || waited_ms >= orphan_wait_ms) {
       ::close(lock_fd_);
-      throw_in_use("postmaster.pid", "postmaster", other ? other->pid : 0, "data directory \"" + data_directory + "\"");
+      throw_in_use("postmaster.pid", "postmaster", other ? other->pid : 0,
+                   "data directory \"" + data_directory + "\"");
     }
     const timespec step{0, kStepMs * 1'000'000L};
     ::nanosleep(&step, nullptr);
@@ -117,7 +120,8 @@ void DirectoryLock::set_status(const std::string& status) {
   write_whole(pid_path(data_directory_), text_of(content_));
 }
 
-SocketLock::SocketLock(const std::string& socket_path, const LockFileContent& content) : path_{socket_path + ".lock"} {
+SocketLock::SocketLock(const std::string& socket_path, const LockFileContent& content)
+    : path_{socket_path + ".lock"} {
   if (const auto other = parse(path_); other && other->pid != ::getpid() && process_exists(other->pid)) {
     throw_in_use(path_, "postmaster", other->pid, "data directory \"" + other->data_directory + "\"");
   }

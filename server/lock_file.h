@@ -31,19 +31,20 @@ struct LockFileContent {
 /// Reads DIR/postmaster.pid; nothing when there is none or its first line is no number.
 std::optional<LockFileContent> read_lock_file(const std::string& data_directory);
 
-/// True when a process with this id exists and could be a server: a stale file whose pid was given to someone else is told
-/// apart by DirectoryLock, not by this.
+/// True when a process with this id exists and could be a server: a stale file whose pid was given to someone
+/// else is told apart by DirectoryLock, not by this.
 bool process_exists(pid_t pid);
 
 /// Exclusive use of a data directory, for as long as the launcher or any of its children lives.
 ///
-/// Two things together: an flock on DIR/pinwheel.lock, whose open file the children inherit, so that a new server
-/// cannot start while an orphan of a killed one still runs; and postmaster.pid for people and tools. A stale
-/// postmaster.pid (launcher killed, machine restarted, pid reused) is recognised by the flock being free.
+/// Two things together: an flock on DIR/pinwheel.lock, whose open file the children inherit, so that a new
+/// server cannot start while an orphan of a killed one still runs; and postmaster.pid for people and tools. A
+/// stale postmaster.pid (launcher killed, machine restarted, pid reused) is recognised by the flock being
+/// free.
 class DirectoryLock {
  public:
-  /// Waits up to `orphan_wait_ms` for orphans to die. Errors: FATAL 55006 `lock file "postmaster.pid" already exists` with
-  /// PostgreSQL's hint when another server runs there; 58030 on file errors.
+  /// Waits up to `orphan_wait_ms` for orphans to die. Errors: FATAL 55006 `lock file "postmaster.pid" already
+  /// exists` with PostgreSQL's hint when another server runs there; 58030 on file errors.
   DirectoryLock(const std::string& data_directory, int orphan_wait_ms);
   /// In the launcher: removes postmaster.pid. (A child must not run this: it leaves by _exit.)
   ~DirectoryLock();

@@ -13,7 +13,8 @@ namespace pinwheel::server {
 namespace {
 
 void add_directory(CLI::App& app, CommonOptions& options) {
-  app.add_option("-D,--pgdata", options.data_directory, "data directory (default: $PGDATA)")->envname("PGDATA");
+  app.add_option("-D,--pgdata", options.data_directory, "data directory (default: $PGDATA)")
+      ->envname("PGDATA");
 }
 
 void add_settings(CLI::App& app, CommonOptions& options) {
@@ -22,8 +23,10 @@ void add_settings(CLI::App& app, CommonOptions& options) {
 
 void print_error(const SqlError& error) {
   std::fprintf(stderr, "pinwheel: error: %s\n", error.message().c_str());
-  if (!error.fields().detail.empty()) std::fprintf(stderr, "pinwheel: detail: %s\n", error.fields().detail.c_str());
-  if (!error.fields().context.empty()) std::fprintf(stderr, "pinwheel: context: %s\n", error.fields().context.c_str());
+  if (!error.fields().detail.empty())
+    std::fprintf(stderr, "pinwheel: detail: %s\n", error.fields().detail.c_str());
+  if (!error.fields().context.empty())
+    std::fprintf(stderr, "pinwheel: context: %s\n", error.fields().context.c_str());
   if (!error.fields().hint.empty()) std::fprintf(stderr, "pinwheel: hint: %s\n", error.fields().hint.c_str());
 }
 
@@ -44,7 +47,8 @@ void add_start_options(CLI::App& app, StartOptions& start) {
 
 void add_stop_options(CLI::App& app, StopOptions& stop, bool with_directory) {
   if (with_directory) add_directory(app, stop.common);
-  app.add_option("-m,--mode", stop.mode, "smart, fast or immediate")->check(CLI::IsMember({"smart", "fast", "immediate", "s", "f", "i"}));
+  app.add_option("-m,--mode", stop.mode, "smart, fast or immediate")
+      ->check(CLI::IsMember({"smart", "fast", "immediate", "s", "f", "i"}));
   app.add_flag("!-W,!--no-wait", stop.wait, "do not wait");
 }
 
@@ -57,7 +61,8 @@ int run(int argc, char** argv) {
   InitOptions init;
   bool no_checksums = false;
   CLI::App* init_app = app.add_subcommand("init", "make a new cluster");
-  init_app->add_option("-D,--pgdata,directory", init.data_directory, "data directory (default: $PGDATA)")->envname("PGDATA");
+  init_app->add_option("-D,--pgdata,directory", init.data_directory, "data directory (default: $PGDATA)")
+      ->envname("PGDATA");
   init_app->add_option("-U,--username", init.superuser, "name of the superuser (default: yours)");
   init_app->add_option("-A,--auth", init.auth_method, "authentication method: trust, peer, reject");
   init_app->add_option("--auth-local", init.auth_local, "the same, for Unix sockets");
@@ -68,14 +73,17 @@ int run(int argc, char** argv) {
   init_app->add_flag("-N,--no-sync", init.no_sync, "do not wait for the disk");
   init_app->add_flag("-q,--quiet", init.quiet, "print nothing but errors");
   init_app->callback([&] {
-    if (init.data_directory.empty()) throw SqlError{SqlState{"22023"}, "no data directory specified"}.hint(
-        "You must identify the directory where the data will reside, with the -D option or the environment variable PGDATA.");
+    if (init.data_directory.empty())
+      throw SqlError{SqlState{"22023"}, "no data directory specified"}.hint(
+          "You must identify the directory where the data will reside, with the -D option or the environment "
+          "variable PGDATA.");
     init.data_checksums = !no_checksums;
     init_cluster(init);
   });
 
   StartOptions start;
-  CLI::App* start_app = app.add_subcommand("start", "start the server (in the foreground unless -l or -w is given)");
+  CLI::App* start_app =
+      app.add_subcommand("start", "start the server (in the foreground unless -l or -w is given)");
   add_start_options(*start_app, start);
   start_app->callback([&] { status = command_start(start); });
 

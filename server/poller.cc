@@ -20,7 +20,8 @@ constexpr std::uint32_t kReadEvents = EPOLLIN | EPOLLRDHUP;
 
 Poller::Poller() : epoll_fd_{::epoll_create1(EPOLL_CLOEXEC)} {
   if (epoll_fd_ < 0) {
-    throw SqlError{sqlstate::kInsufficientResources, std::string{"could not create epoll set: "} + std::strerror(errno)};
+    throw SqlError{sqlstate::kInsufficientResources,
+                   std::string{"could not create epoll set: "} + std::strerror(errno)};
   }
 }
 
@@ -51,7 +52,8 @@ void Poller::control(int operation, int fd, std::uint32_t events, PollTarget* ta
   event.events = events;
   event.data.ptr = target;
   if (::epoll_ctl(epoll_fd_, operation, fd, &event) != 0) {
-    throw SqlError{sqlstate::kInsufficientResources, std::string{"could not add descriptor to epoll set: "} + std::strerror(errno)};
+    throw SqlError{sqlstate::kInsufficientResources,
+                   std::string{"could not add descriptor to epoll set: "} + std::strerror(errno)};
   }
 }
 

@@ -34,7 +34,8 @@ class Poller {
   void watch_writable(int fd, PollTarget* target, bool on);
   void remove(int fd) noexcept;
 
-  /// Waits up to `timeout_ms` (-1 = for ever, 0 = not at all) and calls the targets. Returns the number of events.
+  /// Waits up to `timeout_ms` (-1 = for ever, 0 = not at all) and calls the targets. Returns the number of
+  /// events.
   int wait(int timeout_ms);
 
  private:

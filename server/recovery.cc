@@ -50,8 +50,10 @@ void log_interruption(const wal::ControlData& control) {
 
 void register_owners(wal::RmgrRegistry& registry, Engine& engine) {
   registry.add({wal::RmgrId::kXlog, "XLOG", redo_xlog, wal::describe_xlog, &engine});
-  registry.add({wal::RmgrId::kTransaction, "Transaction", txn::redo_transaction, txn::describe_transaction, &engine.transactions});
-  registry.add({wal::RmgrId::kMultixact, "MultiXact", clog::redo_multixact, clog::describe_multixact, &engine.clog});
+  registry.add({wal::RmgrId::kTransaction, "Transaction", txn::redo_transaction, txn::describe_transaction,
+                &engine.transactions});
+  registry.add(
+      {wal::RmgrId::kMultixact, "MultiXact", clog::redo_multixact, clog::describe_multixact, &engine.clog});
   registry.add(storage::file_resource_manager(&engine.storage));
   registry.add(storage::heap_resource_manager(&engine.storage));
   registry.add(storage::btree_resource_manager(&engine.storage));
@@ -85,7 +87,8 @@ void recover(Engine& engine, SharedState& shared, shm::Parker& parker) {
   callbacks.before_record = [&engine](const wal::RecordView& record) {
     if (is_normal(record.xid())) engine.clog.xids.observe(record.xid());
   };
-  const wal::ReplayResult replayed = wal::replay(engine.log.files(), Lsn{checkpoint.redo}, registry, callbacks);
+  const wal::ReplayResult replayed =
+      wal::replay(engine.log.files(), Lsn{checkpoint.redo}, registry, callbacks);
   engine.clog.finish_recovery();
   engine.log.start_after_recovery(replayed.end, Lsn{checkpoint.redo}, clean);
   engine.log.set_full_page_writes(true);

@@ -27,7 +27,9 @@ void write_integer(protocol::MessageWriter& out, std::int64_t value) {
 void RowEncoder::prepare(std::span<const sql::ResultColumn> columns, sql::Formats formats) {
   columns_.clear();
   for (std::size_t i = 0; i < columns.size(); ++i) {
-    const std::int16_t format = formats.empty() ? std::int16_t{0} : formats.size() == 1 ? formats[0] : formats[i];
+    const std::int16_t format = formats.empty()       ? std::int16_t{0}
+                                : formats.size() == 1 ? formats[0]
+                                                      : formats[i];
     Column column;
     column.type = columns[i].type;
     column.typmod = columns[i].type_modifier;
@@ -36,19 +38,20 @@ void RowEncoder::prepare(std::span<const sql::ResultColumn> columns, sql::Format
       column.way = Way::kUserType;
     } else if (format == 1) {
       if (column.info->send == nullptr) {
-        throw SqlError{sqlstate::kUndefinedFunction,
-                       "no binary output function available for type " + sql::format_builtin_type(column.type, -1, false)};
+        throw SqlError{sqlstate::kUndefinedFunction, "no binary output function available for type " +
+                                                         sql::format_builtin_type(column.type, -1, false)};
       }
       column.way = column.type == sql::kInt4Type   ? Way::kBinaryInt4
                    : column.type == sql::kInt8Type ? Way::kBinaryInt8
                    : column.type == sql::kInt2Type ? Way::kBinaryInt2
                                                    : Way::kSend;
     } else {
-      column.way = column.type == sql::kInt4Type                                             ? Way::kInt4
-                   : column.type == sql::kInt8Type                                           ? Way::kInt8
-                   : column.type == sql::kInt2Type                                           ? Way::kInt2
-                   : column.type == sql::kBoolType                                           ? Way::kBool
-                   : column.type == sql::kTextType || column.type == sql::kVarCharType || column.type == sql::kBpCharType
+      column.way = column.type == sql::kInt4Type   ? Way::kInt4
+                   : column.type == sql::kInt8Type ? Way::kInt8
+                   : column.type == sql::kInt2Type ? Way::kInt2
+                   : column.type == sql::kBoolType ? Way::kBool
+                   : column.type == sql::kTextType || column.type == sql::kVarCharType ||
+                           column.type == sql::kBpCharType
                        ? Way::kText
                        : Way::kOutput;
     }

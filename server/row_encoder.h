@@ -13,8 +13,8 @@
 
 namespace pinwheel::server {
 
-/// Turns rows into DataRow messages. Set up once per result; integers and text take short cuts, everything else goes
-/// through its type's output or send function.
+/// Turns rows into DataRow messages. Set up once per result; integers and text take short cuts, everything
+/// else goes through its type's output or send function.
 class RowEncoder final : public sql::RowReceiver {
  public:
   /// Called after each row, so that the owner can send a full buffer.
@@ -28,7 +28,19 @@ class RowEncoder final : public sql::RowReceiver {
   void row(const sql::Slot& slot) override;
 
  private:
-  enum class Way : std::uint8_t { kInt2, kInt4, kInt8, kText, kBool, kOutput, kSend, kBinaryInt2, kBinaryInt4, kBinaryInt8, kUserType };
+  enum class Way : std::uint8_t {
+    kInt2,
+    kInt4,
+    kInt8,
+    kText,
+    kBool,
+    kOutput,
+    kSend,
+    kBinaryInt2,
+    kBinaryInt4,
+    kBinaryInt8,
+    kUserType
+  };
   struct Column {
     Way way = Way::kOutput;
     Oid type;

@@ -1,7 +1,7 @@
 #include "server/scheduler.h"
 
-#include <boost/context/protected_fixedsize_stack.hpp>
 #include <algorithm>
+#include <boost/context/protected_fixedsize_stack.hpp>
 
 #include "base/error.h"
 #include "base/stack.h"
@@ -117,19 +117,20 @@ void Scheduler::spawn(std::unique_ptr<Fiber> fiber) {
   raw->stack_bottom_ = static_cast<char*>(stack.sp) - stack.size;
   raw->stack_bytes_ = stack.size;
   raw->stack_limit_ = reinterpret_cast<std::uintptr_t>(raw->stack_bottom_) + kStackReserveBytes;
-  raw->context_ = context::fiber{std::allocator_arg, context::preallocated(stack.sp, stack.size, stack), allocator,
-                                 [this, raw](context::fiber&& main) {
+  raw->context_ =
+      context::fiber{std::allocator_arg, context::preallocated(stack.sp, stack.size, stack), allocator,
+                     [this, raw](context::fiber&& main) {
 #if defined(__SANITIZE_ADDRESS__)
-                                   __sanitizer_finish_switch_fiber(nullptr, &main_stack.bottom, &main_stack.bytes);
+                       __sanitizer_finish_switch_fiber(nullptr, &main_stack.bottom, &main_stack.bytes);
 #endif
-                                   main_context_ = std::move(main);
-                                   raw->run();
-                                   raw->state_ = Fiber::State::kFinished;
+                       main_context_ = std::move(main);
+                       raw->run();
+                       raw->state_ = Fiber::State::kFinished;
 #if defined(__SANITIZE_ADDRESS__)
-                                   __sanitizer_start_switch_fiber(nullptr, main_stack.bottom, main_stack.bytes);
+                       __sanitizer_start_switch_fiber(nullptr, main_stack.bottom, main_stack.bytes);
 #endif
-                                   return std::move(main_context_);
-                                 }};
+                       return std::move(main_context_);
+                     }};
   fibers_.push_back(std::move(fiber));
   make_ready(raw);
 }
@@ -204,7 +205,8 @@ void Scheduler::run_ready() {
 void Scheduler::destroy_finished() {
   for (Fiber* fiber : finished_) {
     if (fiber->session_index_ != shm::kNoSession) by_session_[fiber->session_index_.value] = nullptr;
-    auto at = std::find_if(fibers_.begin(), fibers_.end(), [&](const auto& owned) { return owned.get() == fiber; });
+    auto at =
+        std::find_if(fibers_.begin(), fibers_.end(), [&](const auto& owned) { return owned.get() == fiber; });
     DB_ASSERT(at != fibers_.end());
     std::swap(*at, fibers_.back());
     fibers_.pop_back();
@@ -222,7 +224,8 @@ void Scheduler::expire_timers() {
       Deadline& timer = fiber->timers_[i];
       if (timer.at_ns <= now) {
         timer = Deadline::never();
-        fiber->slot_->interrupts.fetch_or(interrupt_of(static_cast<SessionTimer>(i)), std::memory_order_release);
+        fiber->slot_->interrupts.fetch_or(interrupt_of(static_cast<SessionTimer>(i)),
+                                          std::memory_order_release);
         due = true;
       }
       note_deadline(timer);

@@ -91,7 +91,8 @@ class Scheduler {
   /// True when the running fiber has had its share of the processor.
   bool quantum_over() const { return coarse_monotonic_ns() - run_started_ns_ >= kQuantumNs; }
 
-  /// Runs `call` on the process's main stack while the current fiber waits; exceptions come back to the fiber.
+  /// Runs `call` on the process's main stack while the current fiber waits; exceptions come back to the
+  /// fiber.
   void run_on_main_stack(const std::function<void()>& call);
 
   static constexpr std::int64_t kQuantumNs = 2'000'000;

@@ -41,13 +41,15 @@ shm::MapOptions map_options(const ServerSettings& settings) {
 
 }  // namespace
 
-SharedState::SharedState(const ServerSettings& settings, const std::string& data_directory, const SharedState* previous) {
+SharedState::SharedState(const ServerSettings& settings, const std::string& data_directory,
+                         const SharedState* previous) {
   options_ = make_engine_options(settings, data_directory, wal::read_control_file(data_directory));
   build(settings);
   processes_->create_event_fds(previous != nullptr ? previous->processes_.get() : nullptr);
 }
 
-std::unique_ptr<SharedState> SharedState::standalone(const ServerSettings& settings, const std::string& data_directory) {
+std::unique_ptr<SharedState> SharedState::standalone(const ServerSettings& settings,
+                                                     const std::string& data_directory) {
   std::unique_ptr<SharedState> shared{new SharedState};
   shared->options_ = make_engine_options(settings, data_directory, wal::read_control_file(data_directory));
   shared->options_.process_capacity = 4;

@@ -13,7 +13,8 @@ namespace pinwheel::server {
 
 /// What the server's own processes tell each other, beside requests and wake-ups.
 struct ServerControl {
-  /// Checkpoints begun and finished, counted: a requester waits until `done` passes what `started` said when it asked.
+  /// Checkpoints begun and finished, counted: a requester waits until `done` passes what `started` said when
+  /// it asked.
   std::atomic<std::uint64_t> checkpoints_started{0};
   std::atomic<std::uint64_t> checkpoints_done{0};
   /// Set by a requester, who does not want the checkpoint spread over time; taken by the checkpointer.
@@ -24,14 +25,16 @@ struct ServerControl {
   std::atomic<std::int64_t> reloaded_at_us{0};
 };
 
-/// The segment and the tables in it that every process needs: made by the launcher, inherited by its children.
+/// The segment and the tables in it that every process needs: made by the launcher, inherited by its
+/// children.
 class SharedState {
  public:
-  /// Reads the control file, lays out and maps the segment. `previous` lends its eventfds after a crash. Errors: those of
-  /// Segment and of the control file.
+  /// Reads the control file, lays out and maps the segment. `previous` lends its eventfds after a crash.
+  /// Errors: those of Segment and of the control file.
   SharedState(const ServerSettings& settings, const std::string& data_directory, const SharedState* previous);
   /// For single-process work (init, recovery tools): room for one process and a few sessions.
-  static std::unique_ptr<SharedState> standalone(const ServerSettings& settings, const std::string& data_directory);
+  static std::unique_ptr<SharedState> standalone(const ServerSettings& settings,
+                                                 const std::string& data_directory);
   ~SharedState();
   SharedState(const SharedState&) = delete;
   SharedState& operator=(const SharedState&) = delete;

@@ -19,7 +19,8 @@ namespace {
 constexpr std::string_view kSlotsRegion = "Process Slots";
 constexpr std::string_view kStatsRegion = "Process Statistics";
 
-/// A waker has announced a write to our eventfd that we have not read yet. Process-wide, of this process only.
+/// A waker has announced a write to our eventfd that we have not read yet. Process-wide, of this process
+/// only.
 bool write_in_flight = false;
 
 }  // namespace
@@ -156,8 +157,8 @@ void end_sleep() noexcept {
   const bool woken = mine.asleep.load(std::memory_order_relaxed) == 0 ||
                      mine.asleep.exchange(0, std::memory_order_acq_rel) == 0;
   if (!woken && !write_in_flight) return;
-  // A waker that has cleared `asleep` writes the eventfd, perhaps later than this read: remember to look again, or
-  // the descriptor would stay readable and every later wait return at once.
+  // A waker that has cleared `asleep` writes the eventfd, perhaps later than this read: remember to look
+  // again, or the descriptor would stay readable and every later wait return at once.
   std::uint64_t unused;
   write_in_flight = ::read(mine.event_fd, &unused, sizeof unused) < 0;
 }

@@ -15,8 +15,8 @@ using Formats = std::span<const std::int16_t>;
 
 enum class NoticeLevel : std::uint8_t { kDebug, kLog, kInfo, kNotice, kWarning };
 
-/// What a session tells its client, and asks of it. Implemented over the protocol by the server; what is said goes
-/// into a buffer and is sent when the statement's turn is over or the buffer is full.
+/// What a session tells its client, and asks of it. Implemented over the protocol by the server; what is said
+/// goes into a buffer and is sent when the statement's turn is over or the buffer is full.
 class Client {
  public:
   virtual ~Client() = default;
@@ -33,8 +33,8 @@ class Client {
 
   // COPY. Between copy_in_begin and the end of data the client sends CopyData.
   virtual void copy_in_begin(bool binary, int column_count) = 0;
-  /// The next piece of data; valid until the next call. False at CopyDone. Errors: 57014 `COPY from stdin failed: ...`
-  /// after CopyFail, 08P01 for another message, 08006 when the client is gone.
+  /// The next piece of data; valid until the next call. False at CopyDone. Errors: 57014 `COPY from stdin
+  /// failed: ...` after CopyFail, 08P01 for another message, 08006 when the client is gone.
   virtual bool copy_in_read(std::string_view& data) = 0;
   virtual void copy_out_begin(bool binary, int column_count) = 0;
   virtual void copy_out_data(std::string_view line) = 0;

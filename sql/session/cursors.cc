@@ -1,4 +1,5 @@
-// DECLARE, FETCH, MOVE and CLOSE. A cursor keeps the rows it has fetched in a RowStore, so that it may go back.
+// DECLARE, FETCH, MOVE and CLOSE. A cursor keeps the rows it has fetched in a RowStore, so that it may go
+// back.
 
 #include <algorithm>
 #include <limits>
@@ -11,12 +12,14 @@ namespace pinwheel::sql {
 
 void SessionState::declare_cursor(const DeclareCursorUtility& utility) {
   if (!utility.hold && !block.in_block()) {
-    throw SqlError{sqlstate::kNoActiveSqlTransaction, "DECLARE CURSOR can only be used in transaction blocks"};
+    throw SqlError{sqlstate::kNoActiveSqlTransaction,
+                   "DECLARE CURSOR can only be used in transaction blocks"};
   }
   if (portals.contains(utility.name)) {
     throw SqlError{sqlstate::kDuplicateCursor, "cursor \"" + std::string{utility.name} + "\" already exists"};
   }
-  // The statement was analyzed into its own arena, which ends before the cursor does: analyze it again for the plan.
+  // The statement was analyzed into its own arena, which ends before the cursor does: analyze it again for
+  // the plan.
   const ParsedText parsed = sql::parse(utility.query_text);
   auto shared = std::make_unique<SharedPlan>();
   const AnalyzedStatement analyzed =
@@ -61,7 +64,8 @@ void SessionState::fill_cursor(Portal& portal, std::int64_t wanted_rows) {
 
 namespace {
 
-/// The rows a FETCH covers, in order: positions from `first` by `step`, `count` of them; and where the cursor stands then.
+/// The rows a FETCH covers, in order: positions from `first` by `step`, `count` of them; and where the cursor
+/// stands then.
 struct FetchRange {
   std::int64_t first = 0;
   std::int64_t step = 1;
@@ -86,7 +90,8 @@ FetchRange single(std::int64_t position, std::int64_t total) {
 void SessionState::fetch(const FetchUtility& utility, const ResultMode& mode) {
   const auto at = portals.find(utility.cursor);
   if (at == portals.end()) {
-    throw SqlError{sqlstate::kInvalidCursorName, "cursor \"" + std::string{utility.cursor} + "\" does not exist"};
+    throw SqlError{sqlstate::kInvalidCursorName,
+                   "cursor \"" + std::string{utility.cursor} + "\" does not exist"};
   }
   Portal& portal = *at->second;
   FetchDirection direction = utility.direction;
@@ -109,7 +114,8 @@ void SessionState::fetch(const FetchUtility& utility, const ResultMode& mode) {
 
   FetchRange range;
   const bool backward = direction == FetchDirection::kBackward ||
-                        (direction != FetchDirection::kForward && (count < 0 || (direction == FetchDirection::kAbsolute && count < position)));
+                        (direction != FetchDirection::kForward &&
+                         (count < 0 || (direction == FetchDirection::kAbsolute && count < position)));
   if (backward && !portal.scroll) {
     throw SqlError{sqlstate::kObjectNotInPrerequisiteState, "cursor can only scan forward"}.hint(
         "Declare it with SCROLL option to enable backward scan.");
@@ -167,7 +173,8 @@ void SessionState::close_cursor(const CloseUtility& utility) {
   }
   const auto at = portals.find(utility.cursor);
   if (at == portals.end()) {
-    throw SqlError{sqlstate::kInvalidCursorName, "cursor \"" + std::string{utility.cursor} + "\" does not exist"};
+    throw SqlError{sqlstate::kInvalidCursorName,
+                   "cursor \"" + std::string{utility.cursor} + "\" does not exist"};
   }
   portals.erase(at);
 }

@@ -1,12 +1,12 @@
 // EXPLAIN: plans (and under ANALYZE runs) a query and prints the plan.
 
+#include "sql/execute/explain.h"
 #include "base/clock.h"
 #include "base/parameters.h"
 #include "base/sqlstate.h"
-#include "sql/execute/explain.h"
 #include "sql/session/session_state.h"
-#include "sql/types/varlena.h"
 #include "sql/types/type_oids.h"
+#include "sql/types/varlena.h"
 
 namespace pinwheel::sql {
 namespace {
@@ -47,17 +47,21 @@ ExplainOptions explain_options(const ExplainUtility& utility) {
       } else if (option.text == "json") {
         options.format = ExplainOptions::Format::kJson;
       } else if (option.text == "xml" || option.text == "yaml") {
-        throw SqlError{sqlstate::kFeatureNotSupported, "EXPLAIN format " + std::string{option.text} + " is not supported"};
+        throw SqlError{sqlstate::kFeatureNotSupported,
+                       "EXPLAIN format " + std::string{option.text} + " is not supported"};
       } else {
-        throw SqlError{sqlstate::kInvalidParameterValue,
-                       "unrecognized value for EXPLAIN option \"format\": \"" + std::string{option.text} + "\""};
+        throw SqlError{
+            sqlstate::kInvalidParameterValue,
+            "unrecognized value for EXPLAIN option \"format\": \"" + std::string{option.text} + "\""};
       }
     } else if (option.name == "wal" || option.name == "settings") {
       if (option_is_on(option)) {
-        throw SqlError{sqlstate::kFeatureNotSupported, "EXPLAIN option " + std::string{option.name} + " is not supported"};
+        throw SqlError{sqlstate::kFeatureNotSupported,
+                       "EXPLAIN option " + std::string{option.name} + " is not supported"};
       }
     } else {
-      throw SqlError{sqlstate::kSyntaxError, "unrecognized EXPLAIN option \"" + std::string{option.name} + "\""};
+      throw SqlError{sqlstate::kSyntaxError,
+                     "unrecognized EXPLAIN option \"" + std::string{option.name} + "\""};
     }
   }
   if (timing_given && options.timing && !options.analyze) {
@@ -74,7 +78,8 @@ void SessionState::explain(const ExplainUtility& utility, const ResultMode& mode
   const Query* query = utility.query;
   if (query->command == CommandKind::kUtility && query->utility->kind == UtilityKind::kCreateTableAs) {
     query = static_cast<const CreateTableAsUtility*>(query->utility)->query;
-    if (options.analyze) throw SqlError{sqlstate::kFeatureNotSupported, "EXPLAIN ANALYZE of CREATE TABLE AS is not supported"};
+    if (options.analyze)
+      throw SqlError{sqlstate::kFeatureNotSupported, "EXPLAIN ANALYZE of CREATE TABLE AS is not supported"};
   }
   PlanRef plan;
   const std::int64_t planning_start = monotonic_ns();
@@ -82,11 +87,13 @@ void SessionState::explain(const ExplainUtility& utility, const ResultMode& mode
     if (query->utility->kind != UtilityKind::kExecute) {
       throw SqlError{sqlstate::kFeatureNotSupported, "EXPLAIN of utility statements is not supported"};
     }
-    PreparedStatement& statement = require_statement(static_cast<const ExecuteUtility*>(query->utility)->name);
+    PreparedStatement& statement =
+        require_statement(static_cast<const ExecuteUtility*>(query->utility)->name);
     refresh_plan(statement);
     plan = statement.plan;
     if (options.analyze && !statement.parameter_types.empty()) {
-      throw SqlError{sqlstate::kFeatureNotSupported, "EXPLAIN ANALYZE of EXECUTE with parameters is not supported"};
+      throw SqlError{sqlstate::kFeatureNotSupported,
+                     "EXPLAIN ANALYZE of EXECUTE with parameters is not supported"};
     }
   } else {
     plan = make_plan(*query, {});

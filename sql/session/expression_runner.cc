@@ -17,7 +17,8 @@ class OneValue final : public RowReceiver {
     is_null = slot.nulls[0];
     if (is_null) return;
     const TypeInfo* type = find_type(type_);
-    value = copy_datum(slot.values[0], type != nullptr ? type->length : std::int16_t{-1}, type != nullptr && type->by_value, arena_);
+    value = copy_datum(slot.values[0], type != nullptr ? type->length : std::int16_t{-1},
+                       type != nullptr && type->by_value, arena_);
   }
   Datum value{};
   bool is_null = true;
@@ -29,7 +30,8 @@ class OneValue final : public RowReceiver {
 
 }  // namespace
 
-void evaluate_parameter(SessionState& session, const SourceExpr& source, Oid type, int number, Datum& value, bool& is_null) {
+void evaluate_parameter(SessionState& session, const SourceExpr& source, Oid type, int number, Datum& value,
+                        bool& is_null) {
   Arena& arena = session.statement_arena;
   const AnalyzeContext context = session.analyze_context(arena);
   Expr* written = analyze_expression(context, source.text, nullptr, SourceUse::kExecuteParameter);
@@ -39,7 +41,8 @@ void evaluate_parameter(SessionState& session, const SourceExpr& source, Oid typ
   if (coerced == nullptr) {
     throw SqlError{sqlstate::kDatatypeMismatch, "parameter $" + std::to_string(number) + " of type " +
                                                     session.catalog.format_type(written->type.type) +
-                                                    " cannot be coerced to the expected type " + session.catalog.format_type(type)}
+                                                    " cannot be coerced to the expected type " +
+                                                    session.catalog.format_type(type)}
         .hint("You will need to rewrite or cast the expression.");
   }
   Query* query = arena.make<Query>();

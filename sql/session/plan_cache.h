@@ -21,9 +21,9 @@ struct SharedPlan : RefCounted {
 };
 using PlanRef = Ref<SharedPlan>;
 
-/// The statement cache of one process: statement text (with literals lifted out, or as Parse gave it) and what else
-/// decides its meaning, to a plan. Shared by all sessions; entries that the catalogs have outdated are replaced when
-/// somebody needs them.
+/// The statement cache of one process: statement text (with literals lifted out, or as Parse gave it) and
+/// what else decides its meaning, to a plan. Shared by all sessions; entries that the catalogs have outdated
+/// are replaced when somebody needs them.
 class PlanCache {
  public:
   explicit PlanCache(std::size_t capacity = 2000) : capacity_{capacity} {}

@@ -19,7 +19,8 @@ PreparedStatement& SessionState::require_statement(std::string_view name) {
   if (name.empty()) {
     throw SqlError{sqlstate::kInvalidSqlStatementName, "unnamed prepared statement does not exist"};
   }
-  throw SqlError{sqlstate::kInvalidSqlStatementName, "prepared statement \"" + std::string{name} + "\" does not exist"};
+  throw SqlError{sqlstate::kInvalidSqlStatementName,
+                 "prepared statement \"" + std::string{name} + "\" does not exist"};
 }
 
 Portal& SessionState::require_portal(std::string_view name) {
@@ -65,7 +66,8 @@ std::unique_ptr<PreparedStatement> SessionState::prepare(std::string_view name, 
     if (!block.failed()) {
       block.ensure_transaction();
       statement->column_arena = std::make_unique<Arena>();
-      const AnalyzedStatement analyzed = analyze(analyze_context(*statement->column_arena), raw, parsed->text());
+      const AnalyzedStatement analyzed =
+          analyze(analyze_context(*statement->column_arena), raw, parsed->text());
       statement->utility_columns = describe_utility(*analyzed.query->utility, *statement->column_arena);
     }
     statement->parsed = std::move(parsed);
@@ -87,7 +89,8 @@ void SessionState::refresh_plan(PreparedStatement& statement) {
   if (!statement.plan) return;
   catalog.accept_invalidations();
   if (plan_holds(*statement.plan)) return;
-  const std::vector<ResultColumn> old_columns{statement.plan->plan.columns.begin(), statement.plan->plan.columns.end()};
+  const std::vector<ResultColumn> old_columns{statement.plan->plan.columns.begin(),
+                                              statement.plan->plan.columns.end()};
   const PlanRef keep_names = statement.plan;
   auto fresh = prepare(statement.name, statement.text, statement.parameter_types, statement.from_sql);
   const auto columns = fresh->plan ? fresh->plan->plan.columns : std::span<ResultColumn>{};
@@ -125,7 +128,8 @@ void SessionState::close_portals_for_commit() {
       portal->plan = PlanRef{};
     }
   }
-  std::erase_if(portals, [](const auto& item) { return !(item.second->hold && item.second->rows != nullptr); });
+  std::erase_if(portals,
+                [](const auto& item) { return !(item.second->hold && item.second->rows != nullptr); });
 }
 
 void SessionState::close_all_portals() noexcept {
@@ -137,7 +141,8 @@ void SessionState::close_all_portals() noexcept {
 
 void SessionState::close_failed_portals() noexcept {
   const int level = transaction.nest_level();
-  std::erase_if(portals, [level](const auto& item) { return item.second->failed || item.second->nest_level >= level; });
+  std::erase_if(
+      portals, [level](const auto& item) { return item.second->failed || item.second->nest_level >= level; });
 }
 
 // ---- the extended protocol ----
@@ -147,12 +152,14 @@ void Session::parse(std::string_view name, std::string_view text, std::span<cons
   session.start_message(text, /*new_statement_time=*/session.block.state() == TransactionBlock::State::kIdle);
   session.statement_arena.reset();
   if (!name.empty() && session.statements.contains(name)) {
-    throw SqlError{sqlstate::kDuplicatePstatement, "prepared statement \"" + std::string{name} + "\" already exists"};
+    throw SqlError{sqlstate::kDuplicatePstatement,
+                   "prepared statement \"" + std::string{name} + "\" already exists"};
   }
   auto statement = session.prepare(name, text, parameter_types, /*from_sql=*/false);
   const auto at = session.statements.find(name);
   if (at != session.statements.end()) {
-    std::erase_if(session.portals, [&](const auto& item) { return item.second->statement == at->second.get(); });
+    std::erase_if(session.portals,
+                  [&](const auto& item) { return item.second->statement == at->second.get(); });
     at->second = std::move(statement);
   } else {
     session.statements.emplace(std::string{name}, std::move(statement));
@@ -161,16 +168,18 @@ void Session::parse(std::string_view name, std::string_view text, std::span<cons
 
 namespace {
 
-Datum bind_value(SessionState& session, Portal& portal, Oid type_oid, std::int16_t format, const BindValue& value,
-                 std::size_t number) {
+Datum bind_value(SessionState& session, Portal& portal, Oid type_oid, std::int16_t format,
+                 const BindValue& value, std::size_t number) {
   const TypeInfo* type = find_type(type_oid);
   if (format == 0) {
     check_utf8(value.bytes);
-    if (type == nullptr) return session.eval.catalog->input_user_type(type_oid, value.bytes, -1, portal.arena);
+    if (type == nullptr)
+      return session.eval.catalog->input_user_type(type_oid, value.bytes, -1, portal.arena);
     return input_value(*type, value.bytes, portal.arena, session.eval);
   }
   if (type == nullptr || type->receive == nullptr) {
-    throw SqlError{sqlstate::kUndefinedFunction, "no binary input function available for type of parameter " + std::to_string(number)};
+    throw SqlError{sqlstate::kUndefinedFunction,
+                   "no binary input function available for type of parameter " + std::to_string(number)};
   }
   return type->receive(value.bytes, IoContext{portal.arena, session.eval, type_oid, -1});
 }
@@ -181,12 +190,14 @@ void Session::bind(std::string_view portal_name, std::string_view statement_name
                    std::span<const BindValue> values, Formats result_formats) {
   SessionState& session = *state_;
   PreparedStatement& statement = session.require_statement(statement_name);
-  session.start_message(statement.text, /*new_statement_time=*/session.block.state() == TransactionBlock::State::kIdle);
+  session.start_message(statement.text,
+                        /*new_statement_time=*/session.block.state() == TransactionBlock::State::kIdle);
   session.require_not_failed(statement.allowed_in_failed_transaction || statement.is_empty);
   if (values.size() != statement.parameter_types.size()) {
-    throw SqlError{sqlstate::kProtocolViolation,
-                   "bind message supplies " + std::to_string(values.size()) + " parameters, but prepared statement \"" +
-                       std::string{statement_name} + "\" requires " + std::to_string(statement.parameter_types.size())};
+    throw SqlError{sqlstate::kProtocolViolation, "bind message supplies " + std::to_string(values.size()) +
+                                                     " parameters, but prepared statement \"" +
+                                                     std::string{statement_name} + "\" requires " +
+                                                     std::to_string(statement.parameter_types.size())};
   }
   if (!session.block.failed()) session.block.ensure_transaction();
   if (statement.plan) session.refresh_plan(statement);
@@ -200,14 +211,18 @@ void Session::bind(std::string_view portal_name, std::string_view statement_name
   for (std::size_t i = 0; i < values.size(); ++i) {
     portal.parameter_nulls[i] = values[i].is_null;
     if (values[i].is_null) continue;
-    const std::int16_t format =
-        parameter_formats.empty() ? std::int16_t{0} : parameter_formats[parameter_formats.size() == 1 ? 0 : i];
-    portal.parameters[i] = bind_value(session, portal, statement.parameter_types[i], format, values[i], i + 1);
+    const std::int16_t format = parameter_formats.empty()
+                                    ? std::int16_t{0}
+                                    : parameter_formats[parameter_formats.size() == 1 ? 0 : i];
+    portal.parameters[i] =
+        bind_value(session, portal, statement.parameter_types[i], format, values[i], i + 1);
   }
-  const std::size_t columns = portal.plan ? portal.plan->plan.columns.size() : statement.utility_columns.size();
+  const std::size_t columns =
+      portal.plan ? portal.plan->plan.columns.size() : statement.utility_columns.size();
   if (result_formats.size() > 1 && result_formats.size() != columns) {
     throw SqlError{sqlstate::kProtocolViolation, "bind message has " + std::to_string(result_formats.size()) +
-                                                     " result formats but query has " + std::to_string(columns) + " columns"};
+                                                     " result formats but query has " +
+                                                     std::to_string(columns) + " columns"};
   }
   portal.result_formats.assign(result_formats.begin(), result_formats.end());
 }
@@ -272,7 +287,8 @@ void execute_plan_portal(SessionState& session, Portal& portal, std::int32_t max
   RowReceiver& receiver = plan.returns_rows ? session.client.rows(plan.columns, portal.result_formats)
                                             : static_cast<RowReceiver&>(nobody);
   const std::uint64_t before = (*portal.executor)->processed();
-  const bool finished = (*portal.executor)->run(receiver, max_rows > 0 ? static_cast<std::uint64_t>(max_rows) : 0);
+  const bool finished =
+      (*portal.executor)->run(receiver, max_rows > 0 ? static_cast<std::uint64_t>(max_rows) : 0);
   portal.failed = false;
   const std::uint64_t processed = (*portal.executor)->processed();
   if (!finished) {
@@ -284,7 +300,8 @@ void execute_plan_portal(SessionState& session, Portal& portal, std::int32_t max
   portal.snapshot.release();
   portal.done = true;
   if (!plan.read_only) session.transaction.advance_command();
-  const std::uint64_t count = plan.command == CommandKind::kSelect && max_rows > 0 ? processed - before : processed;
+  const std::uint64_t count =
+      plan.command == CommandKind::kSelect && max_rows > 0 ? processed - before : processed;
   session.client.command_complete(plan_tag(plan.command, count, session.key_buffer));
 }
 
@@ -308,7 +325,8 @@ void Session::execute(std::string_view portal_name, std::int32_t max_rows) {
     }
     return execute_plan_portal(session, portal, max_rows);
   }
-  if (statement == nullptr) throw SqlError{sqlstate::kInvalidCursorState, "portal \"" + portal.name + "\" cannot be run"};
+  if (statement == nullptr)
+    throw SqlError{sqlstate::kInvalidCursorState, "portal \"" + portal.name + "\" cannot be run"};
   if (portal.done) {
     throw SqlError{sqlstate::kObjectNotInPrerequisiteState, "portal \"" + portal.name + "\" cannot be run"};
   }
@@ -321,14 +339,17 @@ void Session::execute(std::string_view portal_name, std::int32_t max_rows) {
   const std::vector<std::int16_t> formats = portal.result_formats;  // a COMMIT closes the portal
   const AnalyzedStatement analyzed = analyze(session.analyze_context(session.statement_arena),
                                              statement->parsed->statements()[0], statement->parsed->text());
-  session.run_utility(*analyzed.query->utility, analyzed.text, /*several=*/false, {formats, /*describe=*/false});
+  session.run_utility(*analyzed.query->utility, analyzed.text, /*several=*/false,
+                      {formats, /*describe=*/false});
 }
 
 void Session::close_statement(std::string_view name) {
   SessionState& session = *state_;
   const auto at = session.statements.find(name);
   if (at == session.statements.end()) return;
-  std::erase_if(session.portals, [&](const auto& item) { return item.second->statement == at->second.get() && !item.second->plan; });
+  std::erase_if(session.portals, [&](const auto& item) {
+    return item.second->statement == at->second.get() && !item.second->plan;
+  });
   for (auto& [portal_name, portal] : session.portals) {
     if (portal->statement == at->second.get()) portal->statement = nullptr;
   }

@@ -19,7 +19,8 @@ void RowStore::row(const Slot& slot) {
   Row row{arena_.make_array<Datum>(count), arena_.make_array<bool>(count)};
   for (std::size_t i = 0; i < count; ++i) {
     row.nulls[i] = slot.nulls[i];
-    if (!slot.nulls[i]) row.values[i] = copy_datum(slot.values[i], widths_[i].length, widths_[i].by_value, arena_);
+    if (!slot.nulls[i])
+      row.values[i] = copy_datum(slot.values[i], widths_[i].length, widths_[i].by_value, arena_);
   }
   rows_.push_back(row);
 }

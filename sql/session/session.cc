@@ -26,8 +26,8 @@ class SessionHooks final : public txn::TransactionHooks {
   SessionState& session_;
 };
 
-SessionState::SessionState(SessionServices& services_given, SessionIdentity identity_given, shm::Parker& parker_given,
-                           Client& client_given)
+SessionState::SessionState(SessionServices& services_given, SessionIdentity identity_given,
+                           shm::Parker& parker_given, Client& client_given)
     : services{services_given},
       identity{std::move(identity_given)},
       parker{parker_given},
@@ -58,8 +58,9 @@ namespace {
 
 /// Applies every hook once, so that EvalContext and friends start from the settings in force.
 void apply_all_settings(SessionState& state) {
-  for (const param::Id id : {param::kDateStyle, param::kTimeZone, param::kIntervalStyle, param::kByteaOutput,
-                             param::kExtraFloatDigits, param::kSearchPath, param::kApplicationName, param::kLockTimeout}) {
+  for (const param::Id id :
+       {param::kDateStyle, param::kTimeZone, param::kIntervalStyle, param::kByteaOutput,
+        param::kExtraFloatDigits, param::kSearchPath, param::kApplicationName, param::kLockTimeout}) {
     if (const auto assign = parameter_hooks(id).assign) assign(&state, id);
   }
 }
@@ -75,7 +76,9 @@ Session::Session(SessionServices& services, SessionIdentity identity, shm::Parke
   state.block.ensure_transaction();
   const auto role = state.catalog.find_role(state.identity.user);
   if (!role) {
-    throw SqlError{sqlstate::kInvalidAuthorizationSpecification, "role \"" + state.identity.user + "\" does not exist"}.fatal();
+    throw SqlError{sqlstate::kInvalidAuthorizationSpecification,
+                   "role \"" + state.identity.user + "\" does not exist"}
+        .fatal();
   }
   if (!role->can_login) {
     throw SqlError{sqlstate::kInvalidAuthorizationSpecification,
@@ -84,7 +87,9 @@ Session::Session(SessionServices& services, SessionIdentity identity, shm::Parke
   }
   const auto database = state.catalog.find_database(state.identity.database);
   if (!database) {
-    throw SqlError{sqlstate::kInvalidCatalogName, "database \"" + state.identity.database + "\" does not exist"}.fatal();
+    throw SqlError{sqlstate::kInvalidCatalogName,
+                   "database \"" + state.identity.database + "\" does not exist"}
+        .fatal();
   }
   if (!database->allow_connections) {
     throw SqlError{sqlstate::kObjectNotInPrerequisiteState,

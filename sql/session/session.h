@@ -33,15 +33,16 @@ struct BindValue {
   std::string_view bytes;
 };
 
-/// One connection's SQL side: transaction, prepared statements, portals, settings. The server feeds it decoded
-/// messages; results go to its Client. Everything runs on the session's fiber.
+/// One connection's SQL side: transaction, prepared statements, portals, settings. The server feeds it
+/// decoded messages; results go to its Client. Everything runs on the session's fiber.
 ///
-/// Errors: every function but those marked may throw SqlError; the server then calls handle_error(), reports it,
-/// and, in the extended protocol, skips to Sync.
+/// Errors: every function but those marked may throw SqlError; the server then calls handle_error(), reports
+/// it, and, in the extended protocol, skips to Sync.
 class Session {
  public:
-  /// Looks up role and database. Errors: FATAL 28000 `role "x" does not exist`, 3D000 `database "x" does not exist`,
-  /// 28000 when the role may not log in, 53300 for connection limits; 22023 and 42704 for start-up settings.
+  /// Looks up role and database. Errors: FATAL 28000 `role "x" does not exist`, 3D000 `database "x" does not
+  /// exist`, 28000 when the role may not log in, 53300 for connection limits; 22023 and 42704 for start-up
+  /// settings.
   Session(SessionServices& services, SessionIdentity identity, shm::Parker& parker, Client& client,
           std::span<const std::pair<std::string, std::string>> startup_settings);
   ~Session();

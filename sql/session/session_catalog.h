@@ -6,7 +6,8 @@
 
 namespace pinwheel::sql {
 
-/// A session's helpers over its Catalog: what analysis sees, what functions ask, and how external values are read.
+/// A session's helpers over its Catalog: what analysis sees, what functions ask, and how external values are
+/// read.
 class SessionCatalog {
  public:
   explicit SessionCatalog(Catalog& catalog) : analyzer_{catalog}, detoaster_{catalog} {}

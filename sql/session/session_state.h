@@ -39,8 +39,8 @@ struct KnownRole {
 
 /// Everything of one connection's SQL side. Private to sql/session; only its session's fiber touches it.
 ///
-/// Statement flow (statement_runner.cc): parse, then for each statement: ensure a transaction, analyze, lock, plan or find
-/// the plan, take a snapshot, run, end the implicit transaction.
+/// Statement flow (statement_runner.cc): parse, then for each statement: ensure a transaction, analyze, lock,
+/// plan or find the plan, take a snapshot, run, end the implicit transaction.
 struct SessionState {
   SessionState(SessionServices& services_given, SessionIdentity identity_given, shm::Parker& parker_given,
                Client& client_given);
@@ -59,7 +59,7 @@ struct SessionState {
   EvalContext eval;
   txn::Transaction transaction;
   Catalog catalog;
-  std::unique_ptr<SessionCatalog> helpers;  ///< what analysis and functions ask of the catalogs
+  std::unique_ptr<SessionCatalog> helpers;      ///< what analysis and functions ask of the catalogs
   std::unique_ptr<SessionFunctions> functions;  ///< what functions ask of their session; eval.catalog
   std::unique_ptr<SessionHooks> hooks;
   ExecutionContext execution;
@@ -85,8 +85,10 @@ struct SessionState {
   /// Locks what the plan needs and checks that it still holds; null when it must be made anew.
   bool plan_holds(const SharedPlan& plan);
   PlanRef make_plan(const Query& query, std::span<const Oid> parameter_types);
-  void plan_into(SharedPlan& shared, const Query& query, std::span<const Oid> parameter_types, bool is_cursor);
-  void run_plan(const PlanRef& plan, const Datum* parameters, const bool* nulls, int count, const ResultMode& mode);
+  void plan_into(SharedPlan& shared, const Query& query, std::span<const Oid> parameter_types,
+                 bool is_cursor);
+  void run_plan(const PlanRef& plan, const Datum* parameters, const bool* nulls, int count,
+                const ResultMode& mode);
   bool run_lifted(std::string_view text);
   void require_not_failed(bool allowed) const;
   void set_key(std::string_view text, std::span<const Oid> types);

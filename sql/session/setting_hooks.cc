@@ -19,7 +19,9 @@ namespace {
 
 SessionState* state_of(void* session) { return static_cast<SessionState*>(session); }
 
-bool same_word(std::string_view a, const char* b) { return a.size() == std::string_view{b}.size() && ::strncasecmp(a.data(), b, a.size()) == 0; }
+bool same_word(std::string_view a, const char* b) {
+  return a.size() == std::string_view{b}.size() && ::strncasecmp(a.data(), b, a.size()) == 0;
+}
 
 std::vector<std::string> words_of(std::string_view list) {
   std::vector<std::string> words;
@@ -70,7 +72,8 @@ std::optional<ParsedDateStyle> parse_date_style(std::string_view text, ParsedDat
       ok = set_order(DateOrder::kYmd);
     } else if (same_word(word, "dmy") || ::strncasecmp(word.c_str(), "euro", 4) == 0) {
       ok = set_order(DateOrder::kDmy);
-    } else if (same_word(word, "mdy") || same_word(word, "us") || ::strncasecmp(word.c_str(), "noneuro", 7) == 0) {
+    } else if (same_word(word, "mdy") || same_word(word, "us") ||
+               ::strncasecmp(word.c_str(), "noneuro", 7) == 0) {
       ok = set_order(DateOrder::kMdy);
     } else if (same_word(word, "default")) {
       ok = true;
@@ -87,11 +90,13 @@ void check_date_style(void* session, ProposedValue& proposed, SettingSource) {
   if (session != nullptr) present = {state_of(session)->eval.date_style, state_of(session)->eval.date_order};
   const auto parsed = parse_date_style(*proposed.text, present);
   if (!parsed) {
-    throw SqlError{sqlstate::kInvalidParameterValue, "invalid value for parameter \"DateStyle\": \"" + *proposed.text + "\""};
+    throw SqlError{sqlstate::kInvalidParameterValue,
+                   "invalid value for parameter \"DateStyle\": \"" + *proposed.text + "\""};
   }
   static constexpr const char* kStyles[] = {"ISO", "Postgres", "SQL", "German"};
   static constexpr const char* kOrders[] = {"YMD", "DMY", "MDY"};
-  *proposed.text = std::string{kStyles[static_cast<int>(parsed->style)]} + ", " + kOrders[static_cast<int>(parsed->order)];
+  *proposed.text =
+      std::string{kStyles[static_cast<int>(parsed->style)]} + ", " + kOrders[static_cast<int>(parsed->order)];
 }
 
 void assign_date_style(void* session, param::Id id) noexcept {
@@ -105,11 +110,13 @@ void assign_date_style(void* session, param::Id id) noexcept {
 
 // ---- TimeZone ----
 
-/// SET TIME ZONE INTERVAL '+3' and the like arrive as "INTERVAL ..."; only plain names and offsets are known here.
+/// SET TIME ZONE INTERVAL '+3' and the like arrive as "INTERVAL ..."; only plain names and offsets are known
+/// here.
 void check_time_zone(void*, ProposedValue& proposed, SettingSource) {
   const TimeZone* zone = TimeZone::find(*proposed.text);
   if (zone == nullptr) {
-    throw SqlError{sqlstate::kInvalidParameterValue, "invalid value for parameter \"TimeZone\": \"" + *proposed.text + "\""};
+    throw SqlError{sqlstate::kInvalidParameterValue,
+                   "invalid value for parameter \"TimeZone\": \"" + *proposed.text + "\""};
   }
   *proposed.text = zone->name();
 }
@@ -166,7 +173,8 @@ void check_client_encoding(void*, ProposedValue& proposed, SettingSource) {
   } else if (plain == "sqlascii") {
     *proposed.text = "SQL_ASCII";
   } else {
-    throw SqlError{sqlstate::kInvalidParameterValue, "invalid value for parameter \"client_encoding\": \"" + *proposed.text + "\""}
+    throw SqlError{sqlstate::kInvalidParameterValue,
+                   "invalid value for parameter \"client_encoding\": \"" + *proposed.text + "\""}
         .detail("Only UTF8 and SQL_ASCII are supported.");
   }
 }
@@ -185,9 +193,12 @@ void assign_lock_wait(void* session, param::Id) noexcept {
 void check_isolation(void* session, ProposedValue& proposed, SettingSource) {
   if (session == nullptr) return;
   const txn::Transaction& transaction = state_of(session)->transaction;
-  if (!transaction.active() || static_cast<std::int64_t>(transaction.options().isolation) == proposed.value.integer) return;
+  if (!transaction.active() ||
+      static_cast<std::int64_t>(transaction.options().isolation) == proposed.value.integer)
+    return;
   if (transaction.has_snapshot()) {
-    throw SqlError{sqlstate::kActiveSqlTransaction, "SET TRANSACTION ISOLATION LEVEL must be called before any query"};
+    throw SqlError{sqlstate::kActiveSqlTransaction,
+                   "SET TRANSACTION ISOLATION LEVEL must be called before any query"};
   }
   if (transaction.nest_level() > 1) {
     throw SqlError{sqlstate::kActiveSqlTransaction,
@@ -202,11 +213,13 @@ void check_isolation(void* session, ProposedValue& proposed, SettingSource) {
 void assign_isolation(void* session, param::Id id) noexcept {
   if (session == nullptr) return;
   SessionState& state = *state_of(session);
-  if (state.transaction.active()) state.transaction.set_isolation(state.settings.get_enum<IsolationSetting>(id));
+  if (state.transaction.active())
+    state.transaction.set_isolation(state.settings.get_enum<IsolationSetting>(id));
 }
 
 std::string show_isolation(const void* session) {
-  static constexpr const char* kNames[] = {"read uncommitted", "read committed", "repeatable read", "serializable"};
+  static constexpr const char* kNames[] = {"read uncommitted", "read committed", "repeatable read",
+                                           "serializable"};
   if (session == nullptr) return kNames[1];
   const auto& state = *static_cast<const SessionState*>(session);
   const auto level = state.transaction.active()
@@ -220,7 +233,8 @@ void check_read_only(void* session, ProposedValue& proposed, SettingSource) {
   const txn::Transaction& transaction = state_of(session)->transaction;
   if (!transaction.active() || proposed.value.integer != 0 || !transaction.options().read_only) return;
   if (transaction.has_snapshot()) {
-    throw SqlError{sqlstate::kActiveSqlTransaction, "transaction read-write mode must be set before any query"};
+    throw SqlError{sqlstate::kActiveSqlTransaction,
+                   "transaction read-write mode must be set before any query"};
   }
 }
 
@@ -262,7 +276,8 @@ void check_default_isolation(void*, ProposedValue& proposed, SettingSource) {
 void SessionState::take_search_path() {
   const std::string& setting = settings.get_string(param::kSearchPath);
   catalog.set_search_path(setting);
-  key_prefix = std::to_string(eval.database.value) + "/" + std::to_string(eval.user.value) + "/" + setting + "/";
+  key_prefix =
+      std::to_string(eval.database.value) + "/" + std::to_string(eval.user.value) + "/" + setting + "/";
 }
 
 void install_setting_hooks() {

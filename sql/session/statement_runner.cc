@@ -90,7 +90,9 @@ void SessionState::require_not_failed(bool allowed) const {
 
 AnalyzeContext SessionState::analyze_context(Arena& arena) { return {arena, helpers->analyzer_view(), eval}; }
 
-bool SessionState::may_share_plans() const { return !catalog.has_changes() && catalog.temporary_schema() == kInvalidOid; }
+bool SessionState::may_share_plans() const {
+  return !catalog.has_changes() && catalog.temporary_schema() == kInvalidOid;
+}
 
 void SessionState::set_key(std::string_view text, std::span<const Oid> types) {
   key_buffer.assign(key_prefix);
@@ -118,8 +120,10 @@ bool SessionState::plan_holds(const SharedPlan& shared) {
   return true;
 }
 
-void SessionState::plan_into(SharedPlan& shared, const Query& query, std::span<const Oid> parameter_types, bool is_cursor) {
-  const PlannerInput input{catalog, helpers->analyzer_view(), eval, planner_settings(settings), {}, {}, is_cursor};
+void SessionState::plan_into(SharedPlan& shared, const Query& query, std::span<const Oid> parameter_types,
+                             bool is_cursor) {
+  const PlannerInput input{catalog,  helpers->analyzer_view(), eval, planner_settings(settings), {}, {},
+                           is_cursor};
   plan_query(query, parameter_types, input, shared.plan);
   shared.checked_generation = shared.plan.catalog_generation;
 }

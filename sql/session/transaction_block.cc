@@ -97,7 +97,8 @@ void TransactionBlock::require_block(std::string_view what, bool several) const 
   // A string of several statements is a block of its own kind for LOCK and DECLARE, but not for savepoints.
   static_cast<void>(several);
   if (state_ != State::kBlock && state_ != State::kFailed) {
-    throw SqlError{sqlstate::kNoActiveSqlTransaction, std::string{what} + " can only be used in transaction blocks"};
+    throw SqlError{sqlstate::kNoActiveSqlTransaction,
+                   std::string{what} + " can only be used in transaction blocks"};
   }
 }
 
@@ -139,8 +140,8 @@ std::string_view TransactionBlock::run(const TransactionUtility& utility, bool s
 std::string_view TransactionBlock::run_begin(const TransactionUtility& utility) {
   const std::string_view tag = utility.command == TransactionCommand::kBegin ? "BEGIN" : "START TRANSACTION";
   if (state_ == State::kBlock || state_ == State::kFailed) {
-    session_.client.notice(NoticeLevel::kWarning,
-                           SqlError{sqlstate::kActiveSqlTransaction, "there is already a transaction in progress"});
+    session_.client.notice(NoticeLevel::kWarning, SqlError{sqlstate::kActiveSqlTransaction,
+                                                           "there is already a transaction in progress"});
   } else {
     ensure_transaction();
     state_ = State::kBlock;
@@ -167,7 +168,8 @@ void warn_no_transaction(SessionState& session) {
 
 void refuse_chain_outside_block(bool chain, std::string_view what) {
   if (chain) {
-    throw SqlError{sqlstate::kNoActiveSqlTransaction, std::string{what} + " AND CHAIN can only be used in transaction blocks"};
+    throw SqlError{sqlstate::kNoActiveSqlTransaction,
+                   std::string{what} + " AND CHAIN can only be used in transaction blocks"};
   }
 }
 

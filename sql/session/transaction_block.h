@@ -39,7 +39,8 @@ class TransactionBlock {
   /// The session ends.
   void abort_all() noexcept;
 
-  /// BEGIN, COMMIT, SAVEPOINT...; returns the command tag. `several` = the statement is one of several in a string.
+  /// BEGIN, COMMIT, SAVEPOINT...; returns the command tag. `several` = the statement is one of several in a
+  /// string.
   std::string_view run(const TransactionUtility& utility, bool several);
 
   /// For commands that manage transactions themselves: commits and begins anew.
@@ -60,8 +61,8 @@ class TransactionBlock {
   State state_ = State::kIdle;
 };
 
-/// Sets transaction_isolation, transaction_read_only or transaction_deferrable of the running transaction, as BEGIN's and
-/// SET TRANSACTION's modes do. Errors: 25001 when it is too late.
+/// Sets transaction_isolation, transaction_read_only or transaction_deferrable of the running transaction, as
+/// BEGIN's and SET TRANSACTION's modes do. Errors: 25001 when it is too late.
 void set_transaction_mode(SessionState& session, const Option& mode);
 
 }  // namespace pinwheel::sql

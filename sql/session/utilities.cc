@@ -33,7 +33,8 @@ std::string joined_values(const SetUtility& set) {
     if (i > 0) text += ", ";
     if (quoted && set.values.size() > 0) {
       bool plain = !set.values[i].empty();
-      for (const char c : set.values[i]) plain = plain && ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_');
+      for (const char c : set.values[i])
+        plain = plain && ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_');
       if (plain) {
         text += set.values[i];
       } else {
@@ -54,8 +55,9 @@ std::string joined_values(const SetUtility& set) {
 std::string_view run_set(SessionState& session, const SetUtility& set) {
   const SetScope scope = set.local ? SetScope::kLocal : SetScope::kSession;
   if (set.local && !session.block.in_block()) {
-    session.client.notice(NoticeLevel::kWarning,
-                          SqlError{sqlstate::kNoActiveSqlTransaction, "SET LOCAL can only be used in transaction blocks"});
+    session.client.notice(
+        NoticeLevel::kWarning,
+        SqlError{sqlstate::kNoActiveSqlTransaction, "SET LOCAL can only be used in transaction blocks"});
   }
   switch (set.command) {
     case SetCommand::kValue:
@@ -69,18 +71,20 @@ std::string_view run_set(SessionState& session, const SetUtility& set) {
       return "RESET";
     case SetCommand::kResetAll:
       session.settings.reset_all();
-  session.functions->sequences().forget();
+      session.functions->sequences().forget();
       return "RESET";
     case SetCommand::kTransactionModes:
       if (!session.block.in_block()) {
-        session.client.notice(NoticeLevel::kWarning, SqlError{sqlstate::kNoActiveSqlTransaction,
-                                                              "SET TRANSACTION can only be used in transaction blocks"});
+        session.client.notice(NoticeLevel::kWarning,
+                              SqlError{sqlstate::kNoActiveSqlTransaction,
+                                       "SET TRANSACTION can only be used in transaction blocks"});
       }
       for (const Option& mode : set.modes) set_transaction_mode(session, mode);
       return "SET";
     case SetCommand::kSessionModes:
       for (const Option& mode : set.modes) {
-        session.settings.set("default_" + std::string{mode.name}, mode.text, SetScope::kSession, session.authority());
+        session.settings.set("default_" + std::string{mode.name}, mode.text, SetScope::kSession,
+                             session.authority());
       }
       return "SET";
     case SetCommand::kSnapshot:
@@ -138,7 +142,8 @@ std::string_view run_discard(SessionState& session, const DiscardUtility& discar
 
 void alter_system(SessionState& session, const AlterSystemUtility& alter) {
   if (!session.superuser) {
-    throw SqlError{sqlstate::kInsufficientPrivilege, "permission denied to set parameter \"" + std::string{alter.set->name} + "\""};
+    throw SqlError{sqlstate::kInsufficientPrivilege,
+                   "permission denied to set parameter \"" + std::string{alter.set->name} + "\""};
   }
   const SetUtility& set = *alter.set;
   if (set.command == SetCommand::kResetAll) {
@@ -147,10 +152,13 @@ void alter_system(SessionState& session, const AlterSystemUtility& alter) {
   }
   const auto id = find_parameter(set.name);
   if (!id && set.name.find('.') == std::string_view::npos) {
-    throw SqlError{sqlstate::kUndefinedObject, "unrecognized configuration parameter \"" + std::string{set.name} + "\""};
+    throw SqlError{sqlstate::kUndefinedObject,
+                   "unrecognized configuration parameter \"" + std::string{set.name} + "\""};
   }
-  if (id && (parameter(*id).context == ParameterContext::kInternal || parameter(*id).has(parameter_flag::kNotInFile))) {
-    throw SqlError{sqlstate::kCantChangeRuntimeParam, "parameter \"" + std::string{set.name} + "\" cannot be changed"};
+  if (id && (parameter(*id).context == ParameterContext::kInternal ||
+             parameter(*id).has(parameter_flag::kNotInFile))) {
+    throw SqlError{sqlstate::kCantChangeRuntimeParam,
+                   "parameter \"" + std::string{set.name} + "\" cannot be changed"};
   }
   if (set.command == SetCommand::kValue) {
     const std::string value = joined_values(set);
@@ -174,18 +182,21 @@ void run_lock(SessionState& session, const LockUtility& lock) {
     if (!relation->is_table() && relation->kind != 'v') {
       throw SqlError{sqlstate::kWrongObjectType, "cannot lock relation \"" + relation->name + "\""};
     }
-    const bool may_write = session.catalog.has_relation_privilege(session.eval.user, *relation, kUpdatePrivilege) ||
-                           session.catalog.has_relation_privilege(session.eval.user, *relation, kDeletePrivilege) ||
-                           session.catalog.has_relation_privilege(session.eval.user, *relation, kTruncatePrivilege);
+    const bool may_write =
+        session.catalog.has_relation_privilege(session.eval.user, *relation, kUpdatePrivilege) ||
+        session.catalog.has_relation_privilege(session.eval.user, *relation, kDeletePrivilege) ||
+        session.catalog.has_relation_privilege(session.eval.user, *relation, kTruncatePrivilege);
     if (!may_write) {
       const bool reading = lock.mode == static_cast<int>(txn::LockMode::kAccessShare);
       session.catalog.check_relation_privilege(*relation, reading ? kSelectPrivilege : kUpdatePrivilege);
     }
     const Oid database = relation->shared ? kInvalidOid : session.eval.database;
-    const auto got = session.transaction.locks().lock_relation(database, relation->oid, static_cast<txn::LockMode>(lock.mode),
-                                                               lock.nowait ? txn::LockWait::kTry : txn::LockWait::kBlock);
+    const auto got = session.transaction.locks().lock_relation(
+        database, relation->oid, static_cast<txn::LockMode>(lock.mode),
+        lock.nowait ? txn::LockWait::kTry : txn::LockWait::kBlock);
     if (got == txn::LockResult::kNotAvailable) {
-      throw SqlError{sqlstate::kLockNotAvailable, "could not obtain lock on relation \"" + relation->name + "\""};
+      throw SqlError{sqlstate::kLockNotAvailable,
+                     "could not obtain lock on relation \"" + relation->name + "\""};
     }
   }
 }
@@ -219,7 +230,8 @@ void run_prepare(SessionState& session, const PrepareUtility& utility) {
 void run_execute(SessionState& session, const ExecuteUtility& utility, const ResultMode& mode) {
   PreparedStatement& statement = session.require_statement(utility.name);
   if (utility.parameters.size() != statement.parameter_types.size()) {
-    throw SqlError{sqlstate::kSyntaxError, "wrong number of parameters for prepared statement \"" + statement.name + "\""}
+    throw SqlError{sqlstate::kSyntaxError,
+                   "wrong number of parameters for prepared statement \"" + statement.name + "\""}
         .detail("Expected " + std::to_string(statement.parameter_types.size()) + " parameters but got " +
                 std::to_string(utility.parameters.size()) + ".");
   }
@@ -233,8 +245,8 @@ void run_execute(SessionState& session, const ExecuteUtility& utility, const Res
   Datum* values = session.statement_arena.make_array<Datum>(count);
   bool* nulls = session.statement_arena.make_array<bool>(count);
   for (std::size_t i = 0; i < count; ++i) {
-    evaluate_parameter(session, utility.parameters[i], statement.parameter_types[i], static_cast<int>(i + 1), values[i],
-                       nulls[i]);
+    evaluate_parameter(session, utility.parameters[i], statement.parameter_types[i], static_cast<int>(i + 1),
+                       values[i], nulls[i]);
   }
   session.run_plan(statement.plan, values, nulls, static_cast<int>(count), mode);
 }
@@ -245,7 +257,8 @@ std::vector<ResultColumn> SessionState::describe_utility(const Utility& utility,
   switch (utility.kind) {
     case UtilityKind::kShow: {
       const auto& show = static_cast<const ShowUtility&>(utility);
-      if (show.name == "all") return {text_column("name", arena), text_column("setting", arena), text_column("description", arena)};
+      if (show.name == "all")
+        return {text_column("name", arena), text_column("setting", arena), text_column("description", arena)};
       const auto id = find_parameter(show.name);
       return {text_column(id ? parameter(*id).name : show.name, arena)};
     }
@@ -262,8 +275,10 @@ std::vector<ResultColumn> SessionState::describe_utility(const Utility& utility,
       const auto& fetch_command = static_cast<const FetchUtility&>(utility);
       const auto at = portals.find(fetch_command.cursor);
       if (fetch_command.move || at == portals.end()) return {};
-      if (at->second->plan) return {at->second->plan->plan.columns.begin(), at->second->plan->plan.columns.end()};
-      if (at->second->rows != nullptr) return {at->second->rows->columns().begin(), at->second->rows->columns().end()};
+      if (at->second->plan)
+        return {at->second->plan->plan.columns.begin(), at->second->plan->plan.columns.end()};
+      if (at->second->rows != nullptr)
+        return {at->second->rows->columns().begin(), at->second->rows->columns().end()};
       return {};
     }
     default:
@@ -271,7 +286,8 @@ std::vector<ResultColumn> SessionState::describe_utility(const Utility& utility,
   }
 }
 
-void SessionState::run_utility(const Utility& utility, std::string_view text, bool several, const ResultMode& mode) {
+void SessionState::run_utility(const Utility& utility, std::string_view text, bool several,
+                               const ResultMode& mode) {
   std::string_view tag;
   switch (utility.kind) {
     case UtilityKind::kTransaction: {
@@ -305,7 +321,8 @@ void SessionState::run_utility(const Utility& utility, std::string_view text, bo
     case UtilityKind::kExplain:
       return explain(static_cast<const ExplainUtility&>(utility), mode);
     case UtilityKind::kDiscard:
-      if (static_cast<const DiscardUtility&>(utility).target == DiscardTarget::kAll && (block.in_block() || several)) {
+      if (static_cast<const DiscardUtility&>(utility).target == DiscardTarget::kAll &&
+          (block.in_block() || several)) {
         throw SqlError{sqlstate::kActiveSqlTransaction, "DISCARD ALL cannot run inside a transaction block"};
       }
       tag = run_discard(*this, static_cast<const DiscardUtility&>(utility));
@@ -316,7 +333,8 @@ void SessionState::run_utility(const Utility& utility, std::string_view text, bo
       break;
     case UtilityKind::kCheckpoint:
       if (!superuser) {
-        throw SqlError{sqlstate::kInsufficientPrivilege, "must be superuser or have privileges of pg_checkpoint to do CHECKPOINT"};
+        throw SqlError{sqlstate::kInsufficientPrivilege,
+                       "must be superuser or have privileges of pg_checkpoint to do CHECKPOINT"};
       }
       services.server.checkpoint(parker);
       tag = "CHECKPOINT";
@@ -331,13 +349,15 @@ void SessionState::run_utility(const Utility& utility, std::string_view text, bo
     case UtilityKind::kConstraintsSet:
       tag = "SET CONSTRAINTS";
       if (!static_cast<const ConstraintsSetUtility&>(utility).constraints.empty()) {
-        throw SqlError{sqlstate::kFeatureNotSupported, "SET CONSTRAINTS of single constraints is not supported"};
+        throw SqlError{sqlstate::kFeatureNotSupported,
+                       "SET CONSTRAINTS of single constraints is not supported"};
       }
       break;
     default: {
       std::string_view alone_name;
       if (must_run_alone(utility, alone_name) && (block.in_block() || several)) {
-        throw SqlError{sqlstate::kActiveSqlTransaction, std::string{alone_name} + " cannot run inside a transaction block"};
+        throw SqlError{sqlstate::kActiveSqlTransaction,
+                       std::string{alone_name} + " cannot run inside a transaction block"};
       }
       if (transaction.options().read_only && !allowed_in_read_only_transaction(utility)) {
         throw SqlError{sqlstate::kReadOnlySqlTransaction,
@@ -348,22 +368,23 @@ void SessionState::run_utility(const Utility& utility, std::string_view text, bo
       execution.repeatable_read = txn::keeps_snapshot(transaction.options().isolation);
       execution.read_only_transaction = transaction.options().read_only;
       const AnalyzeContext analyze_context_here = analyze_context(statement_arena);
-      CommandContext context{catalog,
-                             execution,
-                             analyze_context_here,
-                             statement_arena,
-                             settings,
-                             superuser,
-                             client,
-                             text,
-                             services.data_directory,
-                             [this](const Query& query, RowReceiver& receiver) { return run_query(query, receiver); },
-                             [this, &snapshot] {
-                               snapshot.release();
-                               block.restart();
-                               snapshot = transaction.take_snapshot();
-                               execution.snapshot = snapshot.get();
-                             }};
+      CommandContext context{
+          catalog,
+          execution,
+          analyze_context_here,
+          statement_arena,
+          settings,
+          superuser,
+          client,
+          text,
+          services.data_directory,
+          [this](const Query& query, RowReceiver& receiver) { return run_query(query, receiver); },
+          [this, &snapshot] {
+            snapshot.release();
+            block.restart();
+            snapshot = transaction.take_snapshot();
+            execution.snapshot = snapshot.get();
+          }};
       const std::string done = run_command(context, utility);
       if (transaction.active()) transaction.advance_command();
       client.command_complete(done);

@@ -81,8 +81,8 @@ Target find_target(Storage& storage, const HeapRelation& relation, std::size_t l
       state.target = page;
       return {std::move(guard), false};
     }
-    // A page whose line pointers are used up takes nothing, however many bytes are free: the map must say so, or it
-    // would send us here for ever. The bound is for maps that are wrong in ways we did not think of.
+    // A page whose line pointers are used up takes nothing, however many bytes are free: the map must say so,
+    // or it would send us here for ever. The bound is for maps that are wrong in ways we did not think of.
     const bool has_slot = guard.page().find_slot(length, kMaxHeapSlots) != 0;
     const std::size_t free = has_slot ? guard.page().free_space() : 0;
     guard.release();

@@ -28,8 +28,8 @@ TEST_CASE("the database defaults to the user's name", "[protocol][startup]") {
 }
 
 TEST_CASE("options are split at unescaped space and become settings", "[protocol][startup]") {
-  const auto packet =
-      parse_startup(kVersion3 + "user\0u\0options\0-c work_mem=1MB --statement-timeout=5s -csearch_path=a\\ b\0\0"s);
+  const auto packet = parse_startup(
+      kVersion3 + "user\0u\0options\0-c work_mem=1MB --statement-timeout=5s -csearch_path=a\\ b\0\0"s);
   REQUIRE(packet.settings.size() == 3);
   CHECK(packet.settings[0] == std::pair{"work_mem"s, "1MB"s});
   CHECK(packet.settings[1] == std::pair{"statement_timeout"s, "5s"s});

@@ -37,7 +37,9 @@ TEST_CASE("the buffer grows past its first size without losing bytes", "[protoco
 
 TEST_CASE("an error carries the fields it has and no others", "[protocol][report]") {
   MessageWriter out;
-  write_error(out, pinwheel::SqlError{pinwheel::SqlState{"23505"}, "dup"}.detail("Key (a)=(1) already exists.").constraint("t_pkey"));
+  write_error(out, pinwheel::SqlError{pinwheel::SqlState{"23505"}, "dup"}
+                       .detail("Key (a)=(1) already exists.")
+                       .constraint("t_pkey"));
   const std::string expected = "SERROR\0VERROR\0C23505\0Mdup\0DKey (a)=(1) already exists.\0nt_pkey\0\0"s;
   CHECK(out.pending().substr(5) == expected);
   out.clear();
