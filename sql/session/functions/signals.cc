@@ -19,7 +19,13 @@ shm::SessionIndex find_target(SessionState& session, std::int32_t pid, std::stri
                               std::string_view superuser_hint) {
   const shm::SessionIndex target = session.services.sessions.find_by_backend_pid(pid);
   shm::Activity activity;
-  if (target == shm::kNoSession || !session.services.sessions.read_activity(target, activity)) {
+  const auto is_client = [&] {
+    const auto kind = session.services.sessions.slot(target).kind.load(std::memory_order_relaxed);
+    return kind == static_cast<std::uint8_t>(shm::ProcessKind::kBackend) ||
+           kind == static_cast<std::uint8_t>(shm::ProcessKind::kAutovacuumWorker);
+  };
+  if (target == shm::kNoSession || !is_client() ||
+      !session.services.sessions.read_activity(target, activity)) {
     warn(session, "PID " + std::to_string(pid) + " is not a PostgreSQL backend process");
     return shm::kNoSession;
   }
@@ -37,11 +43,17 @@ shm::SessionIndex find_target(SessionState& session, std::int32_t pid, std::stri
   return target;
 }
 
+/// Whoever interrupts itself is interrupted here and now.
+void interrupt(SessionState& session, shm::SessionIndex target, std::uint32_t bits) {
+  shm::interrupt(session.services.processes, session.services.sessions, target, bits);
+  if (target == session.identity.index) shm::service_interrupts();
+}
+
 Datum cancel_backend(SessionState& session, Call& call) {
   const shm::SessionIndex target = find_target(session, call.args[0].as_int32(), "query is being canceled",
                                                "must be a superuser to cancel superuser query");
   if (target == shm::kNoSession) return Datum::from_bool(false);
-  shm::interrupt(session.services.processes, session.services.sessions, target, shm::kInterruptCancel);
+  interrupt(session, target, shm::kInterruptCancel);
   return Datum::from_bool(true);
 }
 
@@ -68,7 +80,7 @@ Datum terminate_backend(SessionState& session, Call& call) {
   const shm::SessionIndex target = find_target(session, pid, "process is being terminated",
                                                "must be a superuser to terminate superuser process");
   if (target == shm::kNoSession) return Datum::from_bool(false);
-  shm::interrupt(session.services.processes, session.services.sessions, target, shm::kInterruptTerminate);
+  interrupt(session, target, shm::kInterruptTerminate);
   if (timeout_ms == 0) return Datum::from_bool(true);
   constexpr std::int64_t kPollMs = 10;
   const bool gone =
