@@ -52,7 +52,10 @@ SessionState::SessionState(SessionServices& services_given, SessionIdentity iden
   execution.names = &helpers->analyzer_view();
 }
 
-SessionState::~SessionState() = default;
+SessionState::~SessionState() {
+  // Also reached when the session's start failed half way: the transaction must end while its hooks still stand.
+  block.abort_all();
+}
 
 namespace {
 
