@@ -54,9 +54,10 @@ struct CatalogScan::State {
         heap{owner.services().storage, relation->heap},
         snapshot{owner.transaction().take_latest_snapshot()},
         predicate{owner.transaction(), *snapshot},
+        oracle{owner.transaction()},
         keys{given.begin(), given.end()} {
     if (!find_catalog_rows(catalog, *relation, keys, index_ids, arena)) {
-      scan.emplace(heap, predicate);
+      scan.emplace(heap, predicate, &oracle);
     } else {
       by_index = true;
     }
@@ -81,6 +82,7 @@ struct CatalogScan::State {
   storage::Heap heap;
   txn::SnapshotHandle snapshot;
   txn::MvccPredicate predicate;
+  txn::HeapOracle oracle;  // lets pages be pruned on the way: catalogs see many updates
   std::vector<CatalogKey> keys;
   Arena arena;
   bool by_index = false;
@@ -104,7 +106,7 @@ bool CatalogScan::next() {
     if (state.by_index) {
       if (state.next_id == state.index_ids.size()) return false;
       const TupleId root = state.index_ids[state.next_id++];
-      state.tuple = storage::fetch_visible(state.heap, root, state.predicate, state.pin, nullptr).tuple;
+      state.tuple = storage::fetch_visible(state.heap, root, state.predicate, state.pin, &state.oracle).tuple;
       if (!state.tuple.valid()) continue;
     } else {
       state.tuple = state.scan->next();
