@@ -84,8 +84,10 @@ class HeapVacuum {
     for (std::uint32_t number = 0; number < pages_; ++number) {
       shm::check_interrupts();
       const PageNumber page{number};
-      if (options_.use_visibility_map && !is_probe(number) &&
-          storage_.visibility.is_all_visible(relation_.file, page, map_pin)) {
+      const bool skippable =
+          options_.use_visibility_map && storage_.visibility.is_all_visible(relation_.file, page, map_pin);
+      const bool is_probe = skippable && may_probe(number);
+      if (skippable && !is_probe) {
         last_used_ = number + 1;
         continue;
       }
@@ -95,6 +97,10 @@ class HeapVacuum {
           heap_, page, oracle_, horizon_, has_indexes, dead_.list(), &ring_, visibility_pin_);
       ++scanned_;
       live_ += found.live_tuples;
+      if (is_probe) {
+        ++probes_;
+        probe_live_ += found.live_tuples;
+      }
       kept_ += found.recently_dead_tuples;
       removed_ += found.removed_tuples;
       if (found.has_tuples && found.live_tuples + found.recently_dead_tuples > 0) last_used_ = number + 1;
@@ -104,7 +110,7 @@ class HeapVacuum {
   }
 
   /// A page that is read though nothing is to be done there: some must tell how many rows a page has.
-  bool is_probe(std::uint32_t number) const {
+  bool may_probe(std::uint32_t number) const {
     constexpr std::uint32_t kProbes = 32;
     return relation_.tuples < 0 && number % std::max(1u, pages_ / kProbes) == 0;
   }
@@ -165,18 +171,21 @@ class HeapVacuum {
                                 txn::LockMode::kAccessExclusive);
   }
 
-  /// Rows of the whole table, when pages were left out: what was known of those holds on for them.
+  /// Rows of the whole table, when pages were left out: those have as many rows as was known before, or as
+  /// the probes have. -1 when nothing tells.
   double estimate_tuples() const {
     const std::uint32_t total = pages_ + truncated_;
     if (scanned_ >= total) return static_cast<double>(live_);
+    const std::uint32_t skipped = total - scanned_;
     if (relation_.tuples < 0 || relation_.pages <= 0) {
-      if (scanned_ == 0) return -1;
-      return static_cast<double>(live_) / scanned_ * total;
+      if (probes_ == 0) return -1;
+      return static_cast<double>(live_) + static_cast<double>(probe_live_) / probes_ * skipped;
     }
-    if (scanned_ < total * 0.02 && static_cast<std::uint32_t>(relation_.pages) == total)
+    // A few pages at the same length say nothing new about the rest.
+    constexpr double kFewPages = 0.02;
+    if (scanned_ < total * kFewPages && static_cast<std::uint32_t>(relation_.pages) == total)
       return relation_.tuples;
-    const double old_density = static_cast<double>(relation_.tuples) / relation_.pages;
-    return old_density * (total - scanned_) + static_cast<double>(live_);
+    return static_cast<double>(relation_.tuples) / relation_.pages * skipped + static_cast<double>(live_);
   }
 
   void record_sizes() {
@@ -230,6 +239,8 @@ class HeapVacuum {
   std::uint32_t last_used_ = 0;  // pages up to the last with rows that stay
   std::uint32_t truncated_ = 0;
   std::uint32_t index_scans_ = 0;
+  std::uint32_t probes_ = 0;  // all-visible pages read to see how many rows such a page has
+  std::uint64_t probe_live_ = 0;
   std::uint64_t live_ = 0, kept_ = 0, removed_ = 0;
 };
 
