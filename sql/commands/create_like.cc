@@ -43,15 +43,14 @@ void copy_indexes(CommandContext& context, const Relation& source, const Relatio
     copy.nulls_not_distinct = index.nulls_not_distinct;
     copy.predicate = index.predicate;
     copy.key_count = index.key_count;
-    for (const IndexKey& key : index.keys) {
+    // The copy is named after the columns of the index, which keep the names they were made with.
+    names.clear();
+    const RelationRef own = context.catalog.require_relation(index.oid);
+    for (std::size_t i = 0; i < index.keys.size(); ++i) {
+      const IndexKey& key = index.keys[i];
       NewIndexKey& to = copy.keys.emplace_back();
-      if (key.column > 0) {
-        const Column& column = require_column(table, source.column(key.column).name);
-        to.column = column.number;
-        if (names.size() < copy.keys.size()) names.push_back(column.name);
-      } else {
-        names.emplace_back("expr");
-      }
+      if (key.column > 0) to.column = require_column(table, source.column(key.column).name).number;
+      names.push_back(i < own->columns.size() ? own->columns[i].name : "expr");
       to.expression = key.expression;
       to.type = key.type;
       to.type_modifier = key.type_modifier;
