@@ -181,6 +181,7 @@ SearchKey full_key(const BTreeIndex& index, const std::uint64_t* values, const b
   key.values = values;
   key.nulls = nulls;
   key.column_count = static_cast<std::uint16_t>(index.keys.size());
+  if (values != nullptr) key.prepare();
   return key;
 }
 
@@ -191,6 +192,7 @@ PivotKey::PivotKey(const BTreeIndex& index, IndexItem pivot) noexcept {
   unpack_item(index, item, count, values.data(), nulls.data());
   key = full_key(index, values.data(), nulls.data());
   key.column_count = static_cast<std::uint16_t>(count);
+  key.prepare();
   key.is_pivot = true;
   key.has_id = item.has_id();
   if (key.has_id) key.id = item.id();

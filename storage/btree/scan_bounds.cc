@@ -104,6 +104,8 @@ void ScanBounds::set(const BTreeIndex& index, std::span<const BTreeScanKey> keys
       high_.after = high != nullptr && !is_strict(high->test);
     }
   }
+  low_.prepare();
+  high_.prepare();
 }
 
 bool ScanBounds::passes_filters(IndexItem item) const noexcept {

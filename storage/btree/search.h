@@ -6,6 +6,27 @@
 
 namespace pinwheel::storage {
 
+/// Compares first columns that are integers where they lie. True when that decides; `bytes` are at least 16.
+[[gnu::always_inline]] inline bool compare_first_integers(const SearchKey& key, const std::byte* bytes,
+                                                          int& order) noexcept {
+  const auto info = load<std::uint16_t>(bytes + 6);
+  if ((info & kItemHasNulls) != 0) [[unlikely]]
+    return false;
+  const std::byte* at = bytes + kItemHeaderBytes;
+  const std::uint64_t value =
+      (key.first_width == 4 ? static_cast<std::uint64_t>(std::int64_t{load<std::int32_t>(at)})
+                            : load<std::uint64_t>(at)) ^
+      key.first_flip;
+  if (value != key.first) {
+    order = key.first > value ? 1 : -1;
+    return true;
+  }
+  if (key.column_count != 1 || key.has_id || key.is_pivot) return false;
+  // A pivot that ends here stands left of everything that begins like it.
+  order = (info & (kItemIsPivot | kItemHasId | kItemAttributeMask)) == (kItemIsPivot | 1) ? 1 : 0;
+  return true;
+}
+
 /// Reads a page that is latched (or private): what it says is so.
 class LatchedReader {
  public:
@@ -14,7 +35,9 @@ class LatchedReader {
   std::uint16_t slot_count() const noexcept { return page_.slot_count(); }
   LinePointer line(std::uint16_t slot) const noexcept { return page_.line(slot); }
   bool compare(const SearchKey& key, std::uint16_t slot, int& order) noexcept {
-    order = compare_key(key, item_at(page_, slot));
+    const IndexItem item = item_at(page_, slot);
+    if (key.first_width != 0 && compare_first_integers(key, item.bytes(), order)) return true;
+    order = compare_key(key, item);
     return true;
   }
   bool header(std::uint16_t slot, IndexItemHeader& header) const noexcept {
@@ -45,29 +68,13 @@ class OptimisticReader {
 
   bool compare(const SearchKey& key, std::uint16_t slot, int& order) noexcept {
     const LinePointer at = line(slot);
-    const std::size_t offset = at.offset(), length = at.length();
-    if (!is_inside(offset, length)) return false;
-    const std::byte* bytes = read_.page().data() + offset;
-    const AttributeLayout& first = key.index->layout.attribute(0);
-    if (key.column_count == 1 && !key.has_id && !key.is_pivot && first.by_value &&
-        key.columns[0].order != KeyOrder::kFunction) {
-      const auto info = load<std::uint16_t>(bytes + 6);
-      if ((info & kItemHasNulls) == 0 &&
-          length >= kItemHeaderBytes + static_cast<std::size_t>(first.length) && !key.nulls[0]) [[likely]] {
-        const std::uint64_t value = btree_detail::fetch_by_value(bytes + kItemHeaderBytes, first.length);
-        order = -compare_not_null(key.columns[0], value, key.values[0]);
-        if (order == 0 && (info & kItemIsPivot) != 0 && (info & kItemAttributeMask) == 1 &&
-            (info & kItemHasId) == 0) {
-          order = 1;
-        }
-        return true;
-      }
+    // Items start at multiples of 8, so that behind a header there are at least 8 bytes of some item.
+    constexpr std::size_t kLastOffset = kBTreeSpecialOffset - 2 * kItemHeaderBytes;
+    if (key.first_width != 0 && at.offset() - kPageHeaderSize <= kLastOffset - kPageHeaderSize &&
+        compare_first_integers(key, read_.page().data() + at.offset(), order)) [[likely]] {
+      return true;
     }
-    std::memcpy(copy_.bytes, bytes, length);
-    copy_.length = static_cast<std::uint16_t>(length);
-    if (!read_.validate()) return false;
-    order = compare_key(key, copy_.item());
-    return true;
+    return compare_copy(key, at, order);
   }
   bool header(std::uint16_t slot, IndexItemHeader& header) const noexcept {
     const LinePointer at = line(slot);
@@ -81,6 +88,14 @@ class OptimisticReader {
   static bool is_inside(std::size_t offset, std::size_t length) noexcept {
     return offset >= kPageHeaderSize && length >= kItemHeaderBytes && length <= kMaxPivotSize &&
            offset + length <= kBTreeSpecialOffset;
+  }
+  [[gnu::noinline]] bool compare_copy(const SearchKey& key, LinePointer at, int& order) noexcept {
+    if (!is_inside(at.offset(), at.length())) return false;
+    std::memcpy(copy_.bytes, read_.page().data() + at.offset(), at.length());
+    copy_.length = at.length();
+    if (!read_.validate()) return false;
+    order = compare_key(key, copy_.item());
+    return true;
   }
   const OptimisticRead& read_;
   ItemBuffer copy_;
