@@ -30,9 +30,19 @@ const IndexInfo* choose_index(const Relation& table, std::span<const CatalogKey>
   return best;
 }
 
-[[noreturn]] void throw_duplicate(const IndexInfo& index) {
+[[noreturn]] void throw_duplicate(const Relation& table, const IndexInfo& index,
+                                  const std::uint64_t* values) {
+  std::string names, texts;
+  for (std::size_t i = 0; i < index.keys.size(); ++i) {
+    if (i > 0) names += ", ", texts += ", ";
+    names += table.column(index.keys[i].column).name;
+    const Datum value{values[i]};
+    texts += index.keys[i].by_value ? std::to_string(value.as_int64()) : std::string{name_view(value)};
+  }
   throw SqlError{sqlstate::kUniqueViolation,
                  "duplicate key value violates unique constraint \"" + index.name + "\""}
+      .detail("Key (" + names + ")=(" + texts + ") already exists.")
+      .table(table.schema_name, table.name)
       .constraint(index.name);
 }
 
@@ -76,7 +86,7 @@ void insert_catalog_entries(Catalog& catalog, const Relation& table, TupleId id,
           key_values, key_nulls, id, transaction.assign_xid(),
           index.unique ? storage::UniqueCheck::kImmediate : storage::UniqueCheck::kNone, &visitor);
       if (outcome.result == storage::InsertResult::kInserted) break;
-      if (outcome.result == storage::InsertResult::kDuplicate) throw_duplicate(index);
+      if (outcome.result == storage::InsertResult::kDuplicate) throw_duplicate(table, index, key_values);
       transaction.locks().wait_for_transaction(outcome.blocker);
     }
   }
