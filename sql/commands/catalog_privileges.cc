@@ -168,7 +168,8 @@ Datum has_role(Call& call, Oid member, int argument, std::string_view how, std::
     if (mode.starts_with("MEMBER") || mode.starts_with("USAGE") || mode.starts_with("SET")) {
       result |= call.catalog.has_privileges_of(member, role);
     } else {
-      throw SqlError{sqlstate::kInvalidParameterValue, "unrecognized privilege type: \"" + std::string{trimmed(part)} + "\""};
+      throw SqlError{sqlstate::kInvalidParameterValue,
+                     "unrecognized privilege type: \"" + std::string{trimmed(part)} + "\""};
     }
   }
   return Datum::from_bool(result);

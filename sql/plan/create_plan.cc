@@ -815,7 +815,8 @@ Plan* QueryPlanner::make_plan(Path* path, const std::vector<Expr*>& wanted) {
   }
   PlanMaker::Layout layout;
   Plan* plan = maker.make(path, wanted, false, layout);
-  if (!maker.pending.empty()) throw SqlError{sqlstate::kInternalError, "a parameter of a nested loop was left without a value"};
+  if (!maker.pending.empty())
+    throw SqlError{sqlstate::kInternalError, "a parameter of a nested loop was left without a value"};
   return plan;
 }
 

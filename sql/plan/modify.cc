@@ -24,7 +24,8 @@ struct RowResolver {
       if (column == nullptr) return nullptr;
       const bool scan = column->range_index == scan_range;
       if (!scan && column->range_index != inner_range) {
-        if (input == nullptr) throw SqlError{sqlstate::kInternalError, "column of a range that a changed row does not know"};
+        if (input == nullptr)
+          throw SqlError{sqlstate::kInternalError, "column of a range that a changed row does not know"};
         return maker.resolve(column, {input, nullptr, nullptr, nullptr});
       }
       if (column->attribute == 0) return whole_row(column);
@@ -252,7 +253,8 @@ PlannedQuery QueryPlanner::plan_modification() {
   PlanMaker::Layout layout;
   auto* plan = arena.make<ModifyTablePlan>();
   plan->left = maker.make(path, wanted, false, layout);
-  if (!maker.pending.empty()) throw SqlError{sqlstate::kInternalError, "a parameter of a nested loop was left without a value"};
+  if (!maker.pending.empty())
+    throw SqlError{sqlstate::kInternalError, "a parameter of a nested loop was left without a value"};
   plan->node_id = global.nodes++;
   plan->startup_cost = path->startup;
   plan->total_cost = path->total;

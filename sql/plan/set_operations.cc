@@ -72,7 +72,8 @@ Plan* QueryPlanner::plan_set_node(SetNode* node, double* rows, double* cost) {
     const PlannedQuery planned = child.plan(0);
     std::vector<SubPlanArgument> arguments;
     adopt_outer_values(planned, arguments);
-    if (!arguments.empty()) throw SqlError{sqlstate::kInternalError, "a set operation's input refers to its siblings"};
+    if (!arguments.empty())
+      throw SqlError{sqlstate::kInternalError, "a set operation's input refers to its siblings"};
     *rows = planned.rows;
     *cost = planned.total;
     bool same = planned.targets.size() == node->column_types.size() || node->column_types.empty();

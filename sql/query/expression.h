@@ -11,15 +11,43 @@ namespace pinwheel::sql {
 
 struct Query;
 
-/// Typed expressions, the output of analysis. Nodes lie in the arena of the statement (or of the cached plan),
-/// are trivially destructible, and refer to each other by plain pointers. Text positions are byte offsets into the
-/// statement, -1 = none.
+/// Typed expressions, the output of analysis. Nodes lie in the arena of the statement (or of the cached
+/// plan), are trivially destructible, and refer to each other by plain pointers. Text positions are byte
+/// offsets into the statement, -1 = none.
 enum class ExprKind : std::uint8_t {
-  kConst, kParam, kColumn, kFunction, kOperator, kDistinct, kNullIf, kScalarArray, kBool, kCase, kCaseValue, kCoalesce,
-  kMinMax, kNullTest, kBooleanTest, kRelabel, kCoerceViaIo, kArrayCoerce, kArray, kSubscript, kRow, kRowCompare,
-  kFieldSelect, kSubLink, kAggregate, kWindowFunction, kSqlValue, kCollate, kSetToDefault,
+  kConst,
+  kParam,
+  kColumn,
+  kFunction,
+  kOperator,
+  kDistinct,
+  kNullIf,
+  kScalarArray,
+  kBool,
+  kCase,
+  kCaseValue,
+  kCoalesce,
+  kMinMax,
+  kNullTest,
+  kBooleanTest,
+  kRelabel,
+  kCoerceViaIo,
+  kArrayCoerce,
+  kArray,
+  kSubscript,
+  kRow,
+  kRowCompare,
+  kFieldSelect,
+  kSubLink,
+  kAggregate,
+  kWindowFunction,
+  kSqlValue,
+  kCollate,
+  kSetToDefault,
   // made by the planner only
-  kExecParam, kSubPlan, kSlotColumn
+  kExecParam,
+  kSubPlan,
+  kSlotColumn
 };
 
 /// Result type of an expression. `type_modifier` -1 = none; `collation` 0 = not collatable or none.
@@ -45,12 +73,18 @@ struct ExprOf : Expr {
 
 /// `node` as a T, which its kind must agree with.
 template <class T>
-T* expr_cast(Expr* node) { return static_cast<T*>(node); }
+T* expr_cast(Expr* node) {
+  return static_cast<T*>(node);
+}
 template <class T>
-const T* expr_cast(const Expr* node) { return static_cast<const T*>(node); }
+const T* expr_cast(const Expr* node) {
+  return static_cast<const T*>(node);
+}
 /// `node` as a T when it is one, else null.
 template <class T>
-T* expr_if(Expr* node) { return node != nullptr && node->kind == T::kKind ? static_cast<T*>(node) : nullptr; }
+T* expr_if(Expr* node) {
+  return node != nullptr && node->kind == T::kKind ? static_cast<T*>(node) : nullptr;
+}
 template <class T>
 const T* expr_if(const Expr* node) {
   return node != nullptr && node->kind == T::kKind ? static_cast<const T*>(node) : nullptr;
@@ -66,12 +100,14 @@ struct ParamExpr : ExprOf<ExprKind::kParam> {
   int index = 0;
 };
 
-/// A column of a range-table entry: PostgreSQL's Var. `attribute` > 0 user column, 0 whole row, < 0 system column.
+/// A column of a range-table entry: PostgreSQL's Var. `attribute` > 0 user column, 0 whole row, < 0 system
+/// column.
 struct ColumnExpr : ExprOf<ExprKind::kColumn> {
   int range_index = 0;  ///< index from 0 into Query::range_table of the query `levels_up` above
   std::int16_t attribute = 0;
   int levels_up = 0;
-  /// For deparsing only: the joined table by whose alias the column was named; -1 = named as range_index says.
+  /// For deparsing only: the joined table by whose alias the column was named; -1 = named as range_index
+  /// says.
   int named_range_index = -1;
   std::int16_t named_attribute = 0;
 };
@@ -146,7 +182,14 @@ struct NullTestExpr : ExprOf<ExprKind::kNullTest> {
   bool is_null = true;      ///< IS NULL, else IS NOT NULL
   bool arg_is_row = false;  ///< apply to each field
 };
-enum class BooleanTest : std::uint8_t { kIsTrue, kIsNotTrue, kIsFalse, kIsNotFalse, kIsUnknown, kIsNotUnknown };
+enum class BooleanTest : std::uint8_t {
+  kIsTrue,
+  kIsNotTrue,
+  kIsFalse,
+  kIsNotFalse,
+  kIsUnknown,
+  kIsNotUnknown
+};
 struct BooleanTestExpr : ExprOf<ExprKind::kBooleanTest> {
   Expr* arg = nullptr;
   BooleanTest test = BooleanTest::kIsTrue;
@@ -176,8 +219,8 @@ struct SubscriptExpr : ExprOf<ExprKind::kSubscript> {
   Oid container_type;
   Oid element_type;
   Expr* container = nullptr;
-  ExprList upper;  ///< one per dimension
-  ExprList lower;  ///< empty unless a slice
+  ExprList upper;          ///< one per dimension
+  ExprList lower;          ///< empty unless a slice
   Expr* assign = nullptr;  ///< UPDATE t SET a[i] = ...
 };
 struct RowExpr : ExprOf<ExprKind::kRow> {
@@ -201,8 +244,8 @@ struct FieldSelectExpr : ExprOf<ExprKind::kFieldSelect> {
 enum class SubLinkKind : std::uint8_t { kExists, kAny, kAll, kExpression, kArray, kRowCompare, kMultiAssign };
 struct SubLinkExpr : ExprOf<ExprKind::kSubLink> {
   SubLinkKind kind_of_link = SubLinkKind::kExists;
-  /// kAny/kAll: boolean over the left side and ParamExpr-like kExecParam placeholders numbered -1, -2, ... that stand
-  /// for the sub-select's columns 1, 2, ...
+  /// kAny/kAll: boolean over the left side and ParamExpr-like kExecParam placeholders numbered -1, -2, ...
+  /// that stand for the sub-select's columns 1, 2, ...
   Expr* test = nullptr;
   std::string_view operator_name;  ///< as written, "" for IN
   Query* query = nullptr;
@@ -219,8 +262,9 @@ struct AggregateExpr : ExprOf<ExprKind::kAggregate> {
   int levels_up = 0;
   ExprList direct_args;  ///< ordered-set aggregates
   ExprList args;
-  std::uint16_t hidden_args = 0;   ///< that many last args serve order_by only and are not passed to the function
-  std::span<SortClause> order_by;  ///< target_index refers to args
+  std::uint16_t hidden_args =
+      0;  ///< that many last args serve order_by only and are not passed to the function
+  std::span<SortClause> order_by;       ///< target_index refers to args
   std::span<SortClause> distinct_keys;  ///< with DISTINCT: how args are compared
   Expr* filter = nullptr;
 };
@@ -235,8 +279,17 @@ struct WindowFunctionExpr : ExprOf<ExprKind::kWindowFunction> {
 };
 
 enum class SqlValue : std::uint8_t {
-  kCurrentDate, kCurrentTime, kCurrentTimestamp, kLocaltime, kLocaltimestamp, kCurrentRole, kCurrentUser, kUser,
-  kSessionUser, kCurrentCatalog, kCurrentSchema
+  kCurrentDate,
+  kCurrentTime,
+  kCurrentTimestamp,
+  kLocaltime,
+  kLocaltimestamp,
+  kCurrentRole,
+  kCurrentUser,
+  kUser,
+  kSessionUser,
+  kCurrentCatalog,
+  kCurrentSchema
 };
 struct SqlValueExpr : ExprOf<ExprKind::kSqlValue> {
   SqlValue value = SqlValue::kCurrentDate;
@@ -249,7 +302,8 @@ struct SetToDefaultExpr : ExprOf<ExprKind::kSetToDefault> {
   int attribute = 0;
 };
 
-/// A slot of the executor's parameter array, set by another part of the plan. Negative: see SubLinkExpr::test.
+/// A slot of the executor's parameter array, set by another part of the plan. Negative: see
+/// SubLinkExpr::test.
 struct ExecParamExpr : ExprOf<ExprKind::kExecParam> {
   int slot = 0;
 };

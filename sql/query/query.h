@@ -45,11 +45,12 @@ struct ColumnDefinition {
 /// An item of FROM that has columns: PostgreSQL's RangeTblEntry.
 struct RangeEntry {
   RangeKind kind = RangeKind::kRelation;
-  std::string_view alias;        ///< name that columns are qualified with
-  bool has_alias = false;        ///< alias was written
+  std::string_view alias;  ///< name that columns are qualified with
+  bool has_alias = false;  ///< alias was written
   bool lateral = false;
   std::span<std::string_view> alias_columns;  ///< column aliases as written, for deparsing
-  std::span<ColumnDefinition> columns;  ///< names visible outside and their types, in attribute order (dropped: name "")
+  std::span<ColumnDefinition>
+      columns;  ///< names visible outside and their types, in attribute order (dropped: name "")
 
   // kRelation
   Oid relation;
@@ -64,7 +65,8 @@ struct RangeEntry {
   Query* subquery = nullptr;
   Oid view;
   // kFunction
-  std::span<Expr*> functions;   ///< FunctionExpr; more than one for ROWS FROM (or a SqlValue, as FROM allows it)
+  std::span<Expr*>
+      functions;  ///< FunctionExpr; more than one for ROWS FROM (or a SqlValue, as FROM allows it)
   std::span<int> function_columns;  ///< number of columns that each function gives
   bool column_definitions = false;  ///< AS (name type, ...) was written, for functions returning record
   bool with_ordinality = false;

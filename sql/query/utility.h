@@ -9,16 +9,55 @@
 
 namespace pinwheel::sql {
 
-/// Commands other than SELECT/INSERT/UPDATE/DELETE, as typed structs in the statement's arena. Names are not resolved
-/// yet unless a field says so: the command does it when it runs, under its locks. Expressions that belong to a
-/// table (DEFAULT, CHECK, index expressions) are kept as source text (`SourceExpr`) and analyzed by the command through
-/// sql/analyze/expression_source.h once the table's columns are known.
+/// Commands other than SELECT/INSERT/UPDATE/DELETE, as typed structs in the statement's arena. Names are not
+/// resolved yet unless a field says so: the command does it when it runs, under its locks. Expressions that
+/// belong to a table (DEFAULT, CHECK, index expressions) are kept as source text (`SourceExpr`) and analyzed
+/// by the command through sql/analyze/expression_source.h once the table's columns are known.
 enum class UtilityKind : std::uint8_t {
-  kTransaction, kSet, kShow, kCreateTable, kAlterTable, kDrop, kCreateIndex, kCreateView, kCreateSequence,
-  kAlterSequence, kCreateSchema, kRename, kTruncate, kVacuum, kCopy, kExplain, kPrepare, kExecute, kDeallocate,
-  kDeclareCursor, kFetch, kClose, kLock, kCheckpoint, kDiscard, kComment, kGrant, kCreateRole, kAlterRole, kDropRole,
-  kCreateDatabase, kDropDatabase, kAlterSystem, kReindex, kCreateTableAs, kAlterOwner, kAlterObjectSchema, kListen,
-  kNotify, kUnlisten, kConstraintsSet, kCluster, kReassignOwned, kGrantRole
+  kTransaction,
+  kSet,
+  kShow,
+  kCreateTable,
+  kAlterTable,
+  kDrop,
+  kCreateIndex,
+  kCreateView,
+  kCreateSequence,
+  kAlterSequence,
+  kCreateSchema,
+  kRename,
+  kTruncate,
+  kVacuum,
+  kCopy,
+  kExplain,
+  kPrepare,
+  kExecute,
+  kDeallocate,
+  kDeclareCursor,
+  kFetch,
+  kClose,
+  kLock,
+  kCheckpoint,
+  kDiscard,
+  kComment,
+  kGrant,
+  kCreateRole,
+  kAlterRole,
+  kDropRole,
+  kCreateDatabase,
+  kDropDatabase,
+  kAlterSystem,
+  kReindex,
+  kCreateTableAs,
+  kAlterOwner,
+  kAlterObjectSchema,
+  kListen,
+  kNotify,
+  kUnlisten,
+  kConstraintsSet,
+  kCluster,
+  kReassignOwned,
+  kGrantRole
 };
 
 struct Utility {
@@ -30,21 +69,23 @@ struct UtilityOf : Utility {
   UtilityOf() { kind = K; }
 };
 template <class T>
-T* utility_cast(Utility* node) { return static_cast<T*>(node); }
+T* utility_cast(Utility* node) {
+  return static_cast<T*>(node);
+}
 
 /// schema "" = search path.
 struct QualifiedName {
   std::string_view catalog;
   std::string_view schema;
   std::string_view name;
-  bool inherit = true;        ///< false after ONLY
-  char persistence = 'p';     ///< 'p', 'u' unlogged, 't' temporary (CREATE only)
+  bool inherit = true;     ///< false after ONLY
+  char persistence = 'p';  ///< 'p', 'u' unlogged, 't' temporary (CREATE only)
   int location = -1;
 };
 
 struct TypeName {
   std::string_view schema;
-  std::string_view name;       ///< internal name ("int4", "varchar")
+  std::string_view name;  ///< internal name ("int4", "varchar")
   std::span<std::int32_t> modifiers;
   int array_dimensions = 0;
   bool set_of = false;
@@ -68,16 +109,35 @@ struct Option {
 };
 
 enum class TransactionCommand : std::uint8_t {
-  kBegin, kStart, kCommit, kRollback, kSavepoint, kRelease, kRollbackTo, kPrepare, kCommitPrepared, kRollbackPrepared
+  kBegin,
+  kStart,
+  kCommit,
+  kRollback,
+  kSavepoint,
+  kRelease,
+  kRollbackTo,
+  kPrepare,
+  kCommitPrepared,
+  kRollbackPrepared
 };
 struct TransactionUtility : UtilityOf<UtilityKind::kTransaction> {
   TransactionCommand command = TransactionCommand::kBegin;
   std::string_view savepoint;
   bool chain = false;
-  std::span<Option> modes;  ///< transaction_isolation (text), transaction_read_only, transaction_deferrable (bool)
+  std::span<Option>
+      modes;  ///< transaction_isolation (text), transaction_read_only, transaction_deferrable (bool)
 };
 
-enum class SetCommand : std::uint8_t { kValue, kDefault, kReset, kResetAll, kTransactionModes, kSessionModes, kSnapshot, kCurrent };
+enum class SetCommand : std::uint8_t {
+  kValue,
+  kDefault,
+  kReset,
+  kResetAll,
+  kTransactionModes,
+  kSessionModes,
+  kSnapshot,
+  kCurrent
+};
 struct SetUtility : UtilityOf<UtilityKind::kSet> {
   SetCommand command = SetCommand::kValue;
   std::string_view name;
@@ -94,7 +154,16 @@ struct AlterSystemUtility : UtilityOf<UtilityKind::kAlterSystem> {
 };
 
 enum class ConstraintKind : std::uint8_t {
-  kNull, kNotNull, kDefault, kIdentity, kGenerated, kCheck, kPrimary, kUnique, kExclusion, kForeign
+  kNull,
+  kNotNull,
+  kDefault,
+  kIdentity,
+  kGenerated,
+  kCheck,
+  kPrimary,
+  kUnique,
+  kExclusion,
+  kForeign
 };
 struct ConstraintDefinition {
   ConstraintKind kind = ConstraintKind::kNull;
@@ -109,7 +178,8 @@ struct ConstraintDefinition {
   QualifiedName referenced;
   std::span<std::string_view> referenced_keys;
   char match = 's', on_update = 'a', on_delete = 'a';
-  bool deferrable = false, initially_deferred = false, not_valid = false, no_inherit = false, nulls_not_distinct = false;
+  bool deferrable = false, initially_deferred = false, not_valid = false, no_inherit = false,
+       nulls_not_distinct = false;
   int location = -1;
 };
 struct ColumnSpec {
@@ -153,10 +223,33 @@ struct CreateTableAsUtility : UtilityOf<UtilityKind::kCreateTableAs> {
 };
 
 enum class AlterTableAction : std::uint8_t {
-  kAddColumn, kDropColumn, kColumnDefault, kDropNotNull, kSetNotNull, kColumnType, kAddConstraint, kDropConstraint,
-  kValidateConstraint, kSetStatistics, kSetStorage, kSetOptions, kResetOptions, kChangeOwner, kSetLogged, kSetUnlogged,
-  kAddIdentity, kDropIdentity, kSetTablespace, kReplicaIdentity, kClusterOn, kEnableTrigger, kDisableTrigger,
-  kRowSecurity, kDropExpression, kAlterConstraint, kOther
+  kAddColumn,
+  kDropColumn,
+  kColumnDefault,
+  kDropNotNull,
+  kSetNotNull,
+  kColumnType,
+  kAddConstraint,
+  kDropConstraint,
+  kValidateConstraint,
+  kSetStatistics,
+  kSetStorage,
+  kSetOptions,
+  kResetOptions,
+  kChangeOwner,
+  kSetLogged,
+  kSetUnlogged,
+  kAddIdentity,
+  kDropIdentity,
+  kSetTablespace,
+  kReplicaIdentity,
+  kClusterOn,
+  kEnableTrigger,
+  kDisableTrigger,
+  kRowSecurity,
+  kDropExpression,
+  kAlterConstraint,
+  kOther
 };
 struct AlterTableCommand {
   AlterTableAction action = AlterTableAction::kOther;
@@ -179,8 +272,28 @@ struct AlterTableUtility : UtilityOf<UtilityKind::kAlterTable> {
 };
 
 enum class ObjectKind : std::uint8_t {
-  kTable, kIndex, kView, kMaterializedView, kSequence, kSchema, kColumn, kConstraint, kType, kFunction, kRole, kDatabase,
-  kTablespace, kOperator, kAggregate, kDomain, kExtension, kTrigger, kCast, kCollation, kLanguage, kOther
+  kTable,
+  kIndex,
+  kView,
+  kMaterializedView,
+  kSequence,
+  kSchema,
+  kColumn,
+  kConstraint,
+  kType,
+  kFunction,
+  kRole,
+  kDatabase,
+  kTablespace,
+  kOperator,
+  kAggregate,
+  kDomain,
+  kExtension,
+  kTrigger,
+  kCast,
+  kCollation,
+  kLanguage,
+  kOther
 };
 struct DropUtility : UtilityOf<UtilityKind::kDrop> {
   ObjectKind object = ObjectKind::kTable;
@@ -219,7 +332,8 @@ struct CreateViewUtility : UtilityOf<UtilityKind::kCreateView> {
 };
 struct CreateSequenceUtility : UtilityOf<UtilityKind::kCreateSequence> {
   QualifiedName name;
-  std::span<Option> options;  ///< as, increment, minvalue, maxvalue, start, cache, cycle, owned_by (list), restart
+  std::span<Option>
+      options;  ///< as, increment, minvalue, maxvalue, start, cache, cycle, owned_by (list), restart
   bool if_not_exists = false;
 };
 struct AlterSequenceUtility : UtilityOf<UtilityKind::kAlterSequence> {
@@ -261,7 +375,7 @@ struct VacuumTarget {
   std::span<std::string_view> columns;
 };
 struct VacuumUtility : UtilityOf<UtilityKind::kVacuum> {
-  bool vacuum = true;   ///< false = plain ANALYZE
+  bool vacuum = true;  ///< false = plain ANALYZE
   std::span<Option> options;
   std::span<VacuumTarget> targets;  ///< empty = all
 };

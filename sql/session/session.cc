@@ -53,7 +53,8 @@ SessionState::SessionState(SessionServices& services_given, SessionIdentity iden
 }
 
 SessionState::~SessionState() {
-  // Also reached when the session's start failed half way: the transaction must end while its hooks still stand.
+  // Also reached when the session's start failed half way: the transaction must end while its hooks still
+  // stand.
   block.abort_all();
 }
 

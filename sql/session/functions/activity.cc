@@ -152,7 +152,9 @@ void show_activity(SessionState& session, Call& call, Rows& rows) {
   for (std::uint32_t i = 0; i < sessions.capacity(); ++i) {
     const shm::SessionIndex index{i};
     const std::int32_t pid = sessions.slot(index).backend_pid.load(std::memory_order_relaxed);
-    if (pid == 0 || has_no_session(kind_of(sessions.slot(index))) || (!all && only != pid) || !sessions.read_activity(index, activity)) continue;
+    if (pid == 0 || has_no_session(kind_of(sessions.slot(index))) || (!all && only != pid) ||
+        !sessions.read_activity(index, activity))
+      continue;
     add_session(session, call.arena, index, activity, rows);
   }
 }

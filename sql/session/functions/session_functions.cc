@@ -82,8 +82,8 @@ Datum SessionFunctions::call_session(Call& call) {
   using namespace session_functions;
   static const auto kIndex =
       index_rows<Function>({setting_functions(), activity_functions(), signal_functions(), lock_functions(),
-                            transaction_functions(), log_functions(), statistics_functions(), object_functions(),
-                            table_statistics_functions()});
+                            transaction_functions(), log_functions(), statistics_functions(),
+                            object_functions(), table_statistics_functions()});
   const auto found = kIndex.find(call.prosrc);
   if (found == kIndex.end()) return CatalogFunctions::call_session(call);
   return found->second->function(session_, call);

@@ -6,8 +6,8 @@
 #include "txn/transaction_manager.h"
 
 /// Counters of what the server has done. Processes count for themselves; views sum up. Blocks per table and
-/// calls of functions are not counted yet: those are 0. What stock counts per database is counted for the whole server
-/// and shown with the session's own database.
+/// calls of functions are not counted yet: those are 0. What stock counts per database is counted for the
+/// whole server and shown with the session's own database.
 namespace pinwheel::sql::session_functions {
 namespace {
 
