@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstring>
 #include <ctime>
+#include <fstream>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -84,7 +85,15 @@ std::optional<LockFileContent> read_lock_file(const std::string& data_directory)
   return parse(pid_path(data_directory));
 }
 
-bool process_exists(pid_t pid) { return ::kill(pid, 0) == 0 || errno == EPERM; }
+bool process_exists(pid_t pid) {
+  if (::kill(pid, 0) != 0 && errno != EPERM) return false;
+  // A killed server that its parent has not reaped yet holds nothing any more.
+  std::ifstream stream{"/proc/" + std::to_string(pid) + "/stat"};
+  std::string facts;
+  std::getline(stream, facts);
+  const std::size_t name_end = facts.rfind(')');
+  return name_end == std::string::npos || facts.compare(name_end, 3, ") Z") != 0;
+}
 
 DirectoryLock::DirectoryLock(const std::string& data_directory, int orphan_wait_ms)
     : data_directory_{data_directory} {
