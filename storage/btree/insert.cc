@@ -158,6 +158,9 @@ ParentPlace find_parent(const BTree& tree, PageNumber child, std::uint32_t child
   // What the path remembers is tried first, then the tree is searched.
   for (int attempt = number == kNoPage ? 1 : 0; attempt < 2; ++attempt) {
     if (attempt == 1) {
+      // The remembered root may be the very page that we hold latched: one that was the root until somebody
+      // split it. The meta page names a root above it, and from there no page below `level` is read.
+      tree.hints().root = kInvalidPage;
       number = descend(tree, key, level, &path);
       if (number == kNoPage) return {};
     }
