@@ -120,6 +120,9 @@ void load_settings(ServerSettings& settings, const StartOptions& options, const 
       settings.set(item.name, item.value, SettingSource::kCommandLine, item.file, item.line);
     }
   }
+  if (settings.get_bool(param::kSsl)) {
+    throw SqlError{sqlstate::kFeatureNotSupported, "SSL is not supported by this build"};
+  }
 }
 
 /// Connections need descriptors: as many as the system allows without being root.
