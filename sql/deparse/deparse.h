@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "sql/analyze/catalog_view.h"
+#include "sql/functions/quoting.h"
 #include "sql/query/query.h"
 #include "sql/types/eval_context.h"
 
@@ -31,12 +32,8 @@ std::string deparse_query_expression(const Expr* expr, const Query& query, Analy
 std::string deparse_query(const Query& query, AnalyzerCatalog& catalog, EvalContext& eval,
                           const DeparseOptions& options = {});
 
-/// An identifier, in double quotes when it needs them (quote_ident).
-std::string quote_identifier(std::string_view name);
 /// schema.name, both quoted as needed; schema left out when "".
 std::string quote_qualified(std::string_view schema, std::string_view name);
-/// A string literal, E'' when it holds backslashes.
-std::string quote_literal(std::string_view text);
 /// format_type() for any type, schema-qualified when not visible. `modifier_given` as pg_attribute has it:
 /// char without a length is then "bpchar", since "character" would mean char(1).
 std::string type_name_text(Oid type, std::int32_t modifier, AnalyzerCatalog& catalog,

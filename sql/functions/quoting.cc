@@ -429,10 +429,17 @@ constexpr BuiltinFunction kFunctions[] = {
 
 }  // namespace
 
+std::span<const BuiltinFunction> quoting_functions() { return kFunctions; }
+
+}  // namespace pinwheel::sql::functions
+
+namespace pinwheel::sql {
+
 std::string quote_identifier(std::string_view name) {
   bool safe = !name.empty() && ((name[0] >= 'a' && name[0] <= 'z') || name[0] == '_');
   for (char c : name) safe &= (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
-  if (safe && !std::binary_search(std::begin(kQuotedKeywords), std::end(kQuotedKeywords), name)) {
+  if (safe && !std::binary_search(std::begin(functions::kQuotedKeywords),
+                                  std::end(functions::kQuotedKeywords), name)) {
     return std::string{name};
   }
   std::string quoted = "\"";
@@ -452,6 +459,4 @@ std::string quote_literal(std::string_view text) {
   return quoted + '\'';
 }
 
-std::span<const BuiltinFunction> quoting_functions() { return kFunctions; }
-
-}  // namespace pinwheel::sql::functions
+}  // namespace pinwheel::sql
