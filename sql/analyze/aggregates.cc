@@ -98,35 +98,8 @@ void check_placement(Scope& scope, SqlState state, std::string_view what, bool w
     case ExprUse::kWindowGroups:
       place = window ? std::string{"window definitions"} : std::string{use_name(scope.use)};
       break;
-    case ExprUse::kCheck:
-      place = "check constraints";
-      break;
-    case ExprUse::kDefault:
-      place = "DEFAULT expressions";
-      break;
-    case ExprUse::kIndexExpression:
-      place = "index expressions";
-      break;
-    case ExprUse::kIndexPredicate:
-      place = "index predicates";
-      break;
-    case ExprUse::kAlterUsing:
-      place = "transform expressions";
-      break;
-    case ExprUse::kExecuteParameter:
-      place = "EXECUTE parameters";
-      break;
-    case ExprUse::kCopyWhere:
-      place = "COPY FROM WHERE conditions";
-      break;
-    case ExprUse::kGenerated:
-      place = "column generation expressions";
-      break;
-    case ExprUse::kPartitionKey:
-      place = "partition key expressions";
-      break;
     default:
-      place = use_name(scope.use);
+      place = placement_name(scope.use);
       break;
   }
   throw an.error(state, cat(what, " are not allowed in ", place), location);

@@ -81,6 +81,31 @@ std::string_view use_name(ExprUse use) {
   return "";
 }
 
+std::string_view placement_name(ExprUse use) {
+  switch (use) {
+    case ExprUse::kCheck:
+      return "check constraints";
+    case ExprUse::kDefault:
+      return "DEFAULT expressions";
+    case ExprUse::kIndexExpression:
+      return "index expressions";
+    case ExprUse::kIndexPredicate:
+      return "index predicates";
+    case ExprUse::kAlterUsing:
+      return "transform expressions";
+    case ExprUse::kExecuteParameter:
+      return "EXECUTE parameters";
+    case ExprUse::kCopyWhere:
+      return "COPY FROM WHERE conditions";
+    case ExprUse::kGenerated:
+      return "column generation expressions";
+    case ExprUse::kPartitionKey:
+      return "partition key expressions";
+    default:
+      return use_name(use);
+  }
+}
+
 Expr* transform_where(Scope& scope, const raw::Node* node, ExprUse use, std::string_view construct) {
   if (node == nullptr) return nullptr;
   return coerce_to_boolean(scope, transform(scope, node, use), construct);

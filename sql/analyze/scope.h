@@ -82,6 +82,8 @@ enum class ExprUse : std::uint8_t {
 };
 /// "WHERE", "JOIN/ON"...
 std::string_view use_name(ExprUse use);
+/// Where an expression stands, as "... are not allowed in x" names it: "check constraints", else use_name().
+std::string_view placement_name(ExprUse use);
 
 /// A column as the names of one FROM item give it. It resolves to a column of a table, or of a join when it
 /// merges two.
