@@ -28,6 +28,11 @@ class RowReceiver {
   /// All `slot.count` columns are filled.
   virtual void row(const Slot& slot) = 0;
 };
+/// For statements whose rows nobody wants.
+class DiscardReceiver final : public RowReceiver {
+ public:
+  void row(const Slot&) override {}
+};
 
 /// What a statement's execution may use of its process and session. Made by the session once; the fields
 /// below "per statement" are set before each start(). References outlive every execution.

@@ -312,15 +312,6 @@ void StatementChecks::check_referenced(const Key& key) {
       .constraint(fk.name);
 }
 
-namespace {
-
-class NoReceiver final : public RowReceiver {
- public:
-  void row(const Slot&) override {}
-};
-
-}  // namespace
-
 /// CASCADE, SET NULL, SET DEFAULT: a DELETE or UPDATE of the referencing rows, built as a query tree.
 void StatementChecks::act_on_references(const Key& key, char action) {
   ExecutionContext& context = *run_.context;
@@ -417,7 +408,7 @@ void StatementChecks::act_on_references(const Key& key, char action) {
   nested.parameters = values.data();
   nested.parameter_nulls = reinterpret_cast<const bool*>(nulls.data());
   nested.parameter_count = static_cast<int>(values.size());
-  NoReceiver nobody;
+  DiscardReceiver nobody;
   execute_plan(plan, nested, nobody);
 }
 

@@ -40,10 +40,7 @@ void SessionState::declare_cursor(const DeclareCursorUtility& utility) {
 void SessionState::fill_cursor(Portal& portal, std::int64_t wanted_rows) {
   if (portal.done || !portal.plan) return;
   if (portal.rows == nullptr) portal.rows = std::make_unique<RowStore>(portal.plan->plan.columns, &budget);
-  execution.snapshot = portal.snapshot.get();
-  execution.parameters = portal.parameters;
-  execution.parameter_nulls = portal.parameter_nulls;
-  execution.parameter_count = portal.parameter_count;
+  prepare_execution(portal.snapshot.get(), portal.parameters, portal.parameter_nulls, portal.parameter_count);
   portal.failed = true;  // until it has returned
   if (!portal.started) {
     portal.executor.emplace(portal.plan->plan);

@@ -11,11 +11,6 @@
 namespace pinwheel::sql {
 namespace {
 
-class Discard final : public RowReceiver {
- public:
-  void row(const Slot&) override {}
-};
-
 bool option_is_on(const Option& option) {
   if (option.kind == Option::Kind::kNone) return true;
   const auto value = parse_bool_word(option.text);
@@ -102,12 +97,9 @@ void SessionState::explain(const ExplainUtility& utility, const ResultMode& mode
   std::vector<std::string> lines;
   if (options.analyze) {
     txn::SnapshotHandle snapshot = transaction.take_snapshot();
-    execution.snapshot = snapshot.get();
-    execution.parameter_count = 0;
-    execution.repeatable_read = txn::keeps_snapshot(transaction.options().isolation);
-    execution.read_only_transaction = transaction.options().read_only;
+    prepare_execution(snapshot.get());
     const std::int64_t start = monotonic_ns();
-    Discard nobody;
+    DiscardReceiver nobody;
     ExecutorLease executor{plan->plan};
     executor->start(execution, options.timing ? Instrument::kTime : Instrument::kRows);
     executor->run(nobody);

@@ -257,11 +257,6 @@ void Session::describe_portal(std::string_view name) {
 
 namespace {
 
-class Discard final : public RowReceiver {
- public:
-  void row(const Slot&) override {}
-};
-
 /// Runs (on) a portal over a plan. The executor stays with the portal between calls with a row limit.
 void execute_plan_portal(SessionState& session, Portal& portal, std::int32_t max_rows) {
   CachedPlan& plan = portal.plan->plan;
@@ -269,13 +264,8 @@ void execute_plan_portal(SessionState& session, Portal& portal, std::int32_t max
   if (!portal.started) {
     portal.snapshot = session.transaction.take_snapshot();
   }
-  execution.snapshot = portal.snapshot.get();
-  execution.parameters = portal.parameters;
-  execution.parameter_nulls = portal.parameter_nulls;
-  execution.parameter_count = portal.parameter_count;
-  execution.repeatable_read = txn::keeps_snapshot(session.transaction.options().isolation);
-  execution.read_only_transaction = session.transaction.options().read_only;
-  execution.work_mem_bytes = session.settings.get_int(param::kWorkMem) * 1024;
+  session.prepare_execution(portal.snapshot.get(), portal.parameters, portal.parameter_nulls,
+                            portal.parameter_count);
   if (!portal.started) {
     portal.failed = true;  // until it has returned
     portal.executor.emplace(plan);
@@ -283,7 +273,7 @@ void execute_plan_portal(SessionState& session, Portal& portal, std::int32_t max
     portal.started = true;
   }
   portal.failed = true;
-  Discard nobody;
+  DiscardReceiver nobody;
   RowReceiver& receiver = plan.returns_rows ? session.client.rows(plan.columns, portal.result_formats)
                                             : static_cast<RowReceiver&>(nobody);
   const std::uint64_t before = (*portal.executor)->processed();

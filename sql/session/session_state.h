@@ -87,6 +87,9 @@ struct SessionState {
   PlanRef make_plan(const Query& query, std::span<const Oid> parameter_types);
   void plan_into(SharedPlan& shared, const Query& query, std::span<const Oid> parameter_types,
                  bool is_cursor);
+  /// Sets what an execution takes from its statement; before each start() and each run() that goes on.
+  void prepare_execution(const txn::Snapshot* snapshot, const Datum* parameters = nullptr,
+                         const bool* nulls = nullptr, int count = 0);
   void run_plan(const PlanRef& plan, const Datum* parameters, const bool* nulls, int count,
                 const ResultMode& mode);
   bool run_lifted(std::string_view text);

@@ -17,12 +17,6 @@
 namespace pinwheel::sql {
 namespace {
 
-/// Takes what a plan returns when nobody wants it (INSERT without RETURNING never calls it).
-class NullReceiver final : public RowReceiver {
- public:
-  void row(const Slot&) override {}
-};
-
 /// Shared catalogs are locked outside any database. Only they have small oids.
 Oid lock_database(const CachedPlan& plan, Oid relation, Oid database) {
   if (relation >= kFirstNormalOid) return database;
@@ -135,18 +129,23 @@ PlanRef SessionState::make_plan(const Query& query, std::span<const Oid> paramet
   return plan;
 }
 
-void SessionState::run_plan(const PlanRef& plan, const Datum* parameters, const bool* nulls, int count,
-                            const ResultMode& mode) {
-  CachedPlan& cached = plan->plan;
-  txn::SnapshotHandle snapshot = transaction.take_snapshot();
-  execution.snapshot = snapshot.get();
+void SessionState::prepare_execution(const txn::Snapshot* snapshot, const Datum* parameters,
+                                     const bool* nulls, int count) {
+  execution.snapshot = snapshot;
   execution.parameters = parameters;
   execution.parameter_nulls = nulls;
   execution.parameter_count = count;
   execution.repeatable_read = txn::keeps_snapshot(transaction.options().isolation);
   execution.read_only_transaction = transaction.options().read_only;
   execution.work_mem_bytes = settings.get_int(param::kWorkMem) * 1024;
-  NullReceiver nobody;
+}
+
+void SessionState::run_plan(const PlanRef& plan, const Datum* parameters, const bool* nulls, int count,
+                            const ResultMode& mode) {
+  CachedPlan& cached = plan->plan;
+  txn::SnapshotHandle snapshot = transaction.take_snapshot();
+  prepare_execution(snapshot.get(), parameters, nulls, count);
+  DiscardReceiver nobody;
   RowReceiver* receiver = &nobody;
   if (cached.returns_rows) {
     if (mode.describe) client.row_description(cached.columns, mode.formats);
@@ -244,10 +243,7 @@ std::uint64_t SessionState::run_query(const Query& query, RowReceiver& receiver,
   transaction.advance_command();
   txn::SnapshotHandle snapshot = transaction.take_snapshot();
   const txn::Snapshot* outer = execution.snapshot;
-  execution.snapshot = snapshot.get();
-  execution.repeatable_read = txn::keeps_snapshot(transaction.options().isolation);
-  execution.read_only_transaction = transaction.options().read_only;
-  execution.work_mem_bytes = settings.get_int(param::kWorkMem) * 1024;
+  prepare_execution(snapshot.get());
   std::uint64_t processed = 0;
   {
     ExecutorLease executor{plan->plan};

@@ -93,16 +93,14 @@ void TransactionBlock::restart() {
   state_ = State::kImplicit;
 }
 
-void TransactionBlock::require_block(std::string_view what, bool several) const {
-  // A string of several statements is a block of its own kind for LOCK and DECLARE, but not for savepoints.
-  static_cast<void>(several);
+void TransactionBlock::require_block(std::string_view what) const {
   if (state_ != State::kBlock && state_ != State::kFailed) {
     throw SqlError{sqlstate::kNoActiveSqlTransaction,
                    std::string{what} + " can only be used in transaction blocks"};
   }
 }
 
-std::string_view TransactionBlock::run(const TransactionUtility& utility, bool several) {
+std::string_view TransactionBlock::run(const TransactionUtility& utility) {
   switch (utility.command) {
     case TransactionCommand::kBegin:
     case TransactionCommand::kStart:
@@ -112,15 +110,15 @@ std::string_view TransactionBlock::run(const TransactionUtility& utility, bool s
     case TransactionCommand::kRollback:
       return run_rollback(utility.chain);
     case TransactionCommand::kSavepoint:
-      require_block("SAVEPOINT", several);
+      require_block("SAVEPOINT");
       session_.transaction.define_savepoint(utility.savepoint);
       return "SAVEPOINT";
     case TransactionCommand::kRelease:
-      require_block("RELEASE SAVEPOINT", several);
+      require_block("RELEASE SAVEPOINT");
       session_.transaction.release_savepoint(utility.savepoint);
       return "RELEASE";
     case TransactionCommand::kRollbackTo:
-      require_block("ROLLBACK TO SAVEPOINT", several);
+      require_block("ROLLBACK TO SAVEPOINT");
       if (!session_.transaction.active()) {
         throw SqlError{sqlstate::kSavepointException,
                        "savepoint \"" + std::string{utility.savepoint} + "\" does not exist"};

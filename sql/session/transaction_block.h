@@ -39,9 +39,8 @@ class TransactionBlock {
   /// The session ends.
   void abort_all() noexcept;
 
-  /// BEGIN, COMMIT, SAVEPOINT...; returns the command tag. `several` = the statement is one of several in a
-  /// string.
-  std::string_view run(const TransactionUtility& utility, bool several);
+  /// BEGIN, COMMIT, SAVEPOINT...; returns the command tag.
+  std::string_view run(const TransactionUtility& utility);
 
   /// For commands that manage transactions themselves: commits and begins anew.
   void restart();
@@ -55,7 +54,7 @@ class TransactionBlock {
   std::string_view run_rollback(bool chain);
   void begin_chained();
   void apply_modes(const TransactionUtility& utility);
-  void require_block(std::string_view what, bool several) const;
+  void require_block(std::string_view what) const;
 
   SessionState& session_;
   State state_ = State::kIdle;

@@ -291,7 +291,7 @@ void SessionState::run_utility(const Utility& utility, std::string_view text, bo
   std::string_view tag;
   switch (utility.kind) {
     case UtilityKind::kTransaction: {
-      tag = block.run(static_cast<const TransactionUtility&>(utility), several);
+      tag = block.run(static_cast<const TransactionUtility&>(utility));
       break;
     }
     case UtilityKind::kSet:
@@ -364,9 +364,7 @@ void SessionState::run_utility(const Utility& utility, std::string_view text, bo
                        "cannot execute " + std::string{command_tag(utility)} + " in a read-only transaction"};
       }
       txn::SnapshotHandle snapshot = transaction.take_snapshot();
-      execution.snapshot = snapshot.get();
-      execution.repeatable_read = txn::keeps_snapshot(transaction.options().isolation);
-      execution.read_only_transaction = transaction.options().read_only;
+      prepare_execution(snapshot.get());
       const AnalyzeContext analyze_context_here = analyze_context(statement_arena);
       CommandContext context{
           catalog,
@@ -383,7 +381,7 @@ void SessionState::run_utility(const Utility& utility, std::string_view text, bo
             snapshot.release();
             block.restart();
             snapshot = transaction.take_snapshot();
-            execution.snapshot = snapshot.get();
+            prepare_execution(snapshot.get());
           }};
       const std::string done = run_command(context, utility);
       if (transaction.active()) transaction.advance_command();
