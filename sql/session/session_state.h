@@ -92,6 +92,8 @@ struct SessionState {
                          const bool* nulls = nullptr, int count = 0);
   void run_plan(const PlanRef& plan, const Datum* parameters, const bool* nulls, int count,
                 const ResultMode& mode);
+  /// Plan of `lifted`; null when its text is at fault.
+  PlanRef make_lifted_plan();
   bool run_lifted(std::string_view text);
   void require_not_failed(bool allowed) const;
   void set_key(std::string_view text, std::span<const Oid> types);

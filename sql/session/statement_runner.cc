@@ -26,6 +26,14 @@ Oid lock_database(const CachedPlan& plan, Oid relation, Oid database) {
   return database;
 }
 
+/// False for errors of a statement's circumstances, which came while it waited for a lock or for memory:
+/// cancelled, timed out, deadlocked, terminated. They count, whatever text was being analyzed.
+bool is_fault_of_text(const SqlError& error) {
+  const std::string_view code_class = error.state().view().substr(0, 2);
+  return error.severity() == Severity::kError && code_class != "08" && code_class != "40" &&
+         code_class != "53" && code_class != "55" && code_class != "57" && code_class != "58";
+}
+
 Datum integer_literal(const LiftedLiteral& literal, bool& parsed) {
   std::int64_t value = 0;
   const char* end = literal.text.data() + literal.text.size();
@@ -163,6 +171,24 @@ void SessionState::run_plan(const PlanRef& plan, const Datum* parameters, const 
   client.command_complete(plan_tag(cached.command, processed, key_buffer));
 }
 
+PlanRef SessionState::make_lifted_plan() {
+  auto shared = std::make_unique<SharedPlan>();
+  try {
+    const ParsedText parsed = sql::parse(lifted.text);
+    if (parsed.statements().size() != 1) return {};
+    std::vector<Oid> types;
+    for (const LiftedLiteral& literal : lifted.literals) types.push_back(literal.type);
+    const AnalyzedStatement analyzed = analyze(analyze_context(shared->plan.arena), parsed.statements()[0],
+                                               parsed.text(), types, ParameterMode::kInfer);
+    if (analyzed.query->command == CommandKind::kUtility) return {};
+    plan_into(*shared, *analyzed.query, analyzed.parameter_types, /*is_cursor=*/false);
+  } catch (const SqlError& error) {
+    if (!is_fault_of_text(error)) throw;
+    return {};  // the plain path words the error, with positions in the text as the user wrote it
+  }
+  return PlanRef{shared.release()};
+}
+
 bool SessionState::run_lifted(std::string_view text) {
   if (!may_share_plans() || !lift_literals(text, lifted)) return false;
   set_key(lifted.key, {});
@@ -171,20 +197,8 @@ bool SessionState::run_lifted(std::string_view text) {
   block.ensure_transaction();
   catalog.accept_invalidations();
   if (!plan || !plan_holds(*plan)) {
-    const ParsedText parsed = sql::parse(lifted.text);
-    if (parsed.statements().size() != 1) return false;
-    std::vector<Oid> types;
-    for (const LiftedLiteral& literal : lifted.literals) types.push_back(literal.type);
-    auto shared = std::make_unique<SharedPlan>();
-    try {
-      const AnalyzedStatement analyzed = analyze(analyze_context(shared->plan.arena), parsed.statements()[0],
-                                                 parsed.text(), types, ParameterMode::kInfer);
-      if (analyzed.query->command == CommandKind::kUtility) return false;
-      plan_into(*shared, *analyzed.query, analyzed.parameter_types, /*is_cursor=*/false);
-    } catch (const SqlError&) {
-      return false;  // the plain path words the error, with positions in the text as the user wrote it
-    }
-    plan = PlanRef{shared.release()};
+    plan = make_lifted_plan();
+    if (!plan) return false;
     set_key(lifted.key, {});
     services.plans.insert(key_buffer, plan);
   }

@@ -114,6 +114,20 @@ class Server(unittest.TestCase):
         self.assertEqual(caught.exception.sqlstate, "55P03")
         first.query("ROLLBACK")
 
+    def test_a_cancel_during_analysis_ends_the_statement(self):
+        first, second = self.connect(), self.connect(timeout=10.0)
+        first.query("CREATE TABLE IF NOT EXISTS held (a int)")
+        first.query("BEGIN; LOCK TABLE held IN ACCESS EXCLUSIVE MODE")
+        second.send(b"Q", b"SELECT a FROM held WHERE a = 2\0")
+        waiting = f"SELECT wait_event FROM pg_stat_activity WHERE pid = {second.backend_pid}"
+        deadline = time.monotonic() + 10
+        while first.query(waiting) != [["relation"]]:
+            self.assertLess(time.monotonic(), deadline)
+        cancel(self.cluster.host, self.cluster.port, second.backend_pid, second.secret)
+        outcomes = [parse_fields(p)["C"] for kind, p in second.read_until_ready() if kind == b"E"]
+        self.assertEqual(outcomes, ["57014"])
+        first.query("ROLLBACK")
+
     def test_a_deadlock_has_one_victim(self):
         first, second = self.connect(), self.connect()
         first.query("CREATE TABLE IF NOT EXISTS dead (a int primary key, b int)")
