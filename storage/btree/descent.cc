@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/sqlstate.h"
 #include "storage/btree/search.h"
+#include "storage/btree/visit_page.h"
 #include "wal/log.h"
 
 namespace pinwheel::storage::btree_detail {
@@ -66,22 +67,8 @@ Move read_inner(Reader& reader, const SearchKey& key, std::uint32_t target, std:
 
 Move read_page_once(const BTree& tree, PageNumber page, const SearchKey& key, std::uint32_t target,
                     std::uint32_t expected) {
-  BufferPool& pool = tree.storage().pool;
-  const PageTag tag = tag_of(tree, page);
-  for (int i = 0; i < kOptimisticTries; ++i) {
-    const OptimisticRead read = pool.optimistic_read(tag);
-    if (!read) break;
-    OptimisticReader reader{read};
-    const Move move = read_inner(reader, key, target, expected);
-    if (move.kind != Move::Kind::kChanged && read.validate()) [[likely]]
-      return move;
-  }
-  const ReadGuard guard = pool.read_page(tag);
-  check_btree_page(tree, guard.page(), page);
-  LatchedReader reader{guard.page()};
-  const Move move = read_inner(reader, key, target, expected);
-  if (move.kind == Move::Kind::kChanged) throw_corrupted(tree, page, "has no way on in page");
-  return move;
+  return visit_page(tree, page, "has no way on in page",
+                    [&](auto& reader) { return read_inner(reader, key, target, expected); });
 }
 
 }  // namespace

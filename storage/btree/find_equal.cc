@@ -1,6 +1,7 @@
 #include "base/error.h"
 #include "storage/btree/descent.h"
 #include "storage/btree/search.h"
+#include "storage/btree/visit_page.h"
 #include "wal/log.h"
 
 namespace pinwheel::storage {
@@ -8,8 +9,6 @@ namespace pinwheel::storage {
 using namespace btree_detail;
 
 namespace {
-
-constexpr int kOptimisticTries = 4;
 
 /// What one leaf gave.
 struct Found {
@@ -62,22 +61,8 @@ Found collect(Reader& reader, const SearchKey& key, std::span<TupleId> out, std:
 
 Found collect_page(const BTree& tree, PageNumber page, const SearchKey& key, std::span<TupleId> out,
                    std::size_t count) {
-  BufferPool& pool = tree.storage().pool;
-  const PageTag tag = tag_of(tree, page);
-  for (int i = 0; i < kOptimisticTries; ++i) {
-    const OptimisticRead read = pool.optimistic_read(tag);
-    if (!read) break;
-    OptimisticReader reader{read};
-    const Found found = collect(reader, key, out, count);
-    if (found.kind != Found::Kind::kChanged && read.validate()) [[likely]]
-      return found;
-  }
-  const ReadGuard guard = pool.read_page(tag);
-  check_btree_page(tree, guard.page(), page);
-  LatchedReader reader{guard.page()};
-  const Found found = collect(reader, key, out, count);
-  if (found.kind == Found::Kind::kChanged) throw_corrupted(tree, page, "has no way on in leaf");
-  return found;
+  return visit_page(tree, page, "has no way on in leaf",
+                    [&](auto& reader) { return collect(reader, key, out, count); });
 }
 
 }  // namespace
