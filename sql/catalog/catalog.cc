@@ -28,13 +28,6 @@ Oid find_system_name(Oid schema, std::string_view name) {
   return found != catalog_names.end() ? found->second : kInvalidOid;
 }
 
-std::string name_key(Oid schema, std::string_view name) {
-  std::string key = std::to_string(schema.value);
-  key += '/';
-  key += name;
-  return key;
-}
-
 }  // namespace
 
 DatabaseEntries& Catalog::State::shared_entries() {
@@ -114,17 +107,7 @@ Oid Catalog::find_relation_oid(std::string_view schema, std::string_view name) {
   const auto find_in = [&](Oid in) -> Oid {
     if (const Oid found = find_system_name(in, name); is_valid(found)) return found;
     if (in == kCatalogSchema) return kInvalidOid;
-    std::string key = name_key(in, name);
-    DatabaseEntries& entries = state_->names_entries();
-    if (const auto found = entries.relation_names.find(key); found != entries.relation_names.end()) {
-      return found->second;
-    }
-    const std::uint64_t position = services_.cache.applied();
-    const auto row = find_row<ClassRow>(*this, {{2, name}, {3, in}});
-    const Oid found = row ? row->oid : kInvalidOid;
-    if (services_.cache.applied() == position)
-      state_->names_entries().relation_names.insert_or_assign(key, found);
-    return found;
+    return state_->find_named<ClassRow>(&DatabaseEntries::relation_names, in, name);
   };
   if (!schema.empty()) {
     const Oid in = find_schema(schema);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sql/catalog/catalog.h"
+#include "sql/catalog/catalog_scan.h"
 #include "sql/catalog/invalidation_log.h"
 #include "sql/catalog/relation_cache.h"
 #include "txn/transaction.h"
@@ -49,6 +50,20 @@ struct Catalog::State final : txn::TransactionHooks {
 
   DatabaseEntries& shared_entries();
   DatabaseEntries& names_entries() { return names_changed || schemas_changed ? overlay : shared_entries(); }
+  /// Oid of the row of that name in that schema, through the cache `known`, which remembers absence (0) too.
+  /// What was read while others' changes came in is not kept.
+  template <class Row>
+  Oid find_named(StringMap<Oid> DatabaseEntries::*known, Oid schema, std::string_view name) {
+    std::string key = std::to_string(schema.value) + "/" + std::string{name};
+    const auto& entries = names_entries().*known;
+    if (const auto found = entries.find(key); found != entries.end()) return found->second;
+    const RelationCache& cache = catalog.services_.cache;
+    const std::uint64_t position = cache.applied();
+    const auto row = find_row<Row>(catalog, {{2, name}, {3, schema}});
+    const Oid oid = row ? row->oid : kInvalidOid;
+    if (cache.applied() == position) (names_entries().*known).insert_or_assign(std::move(key), oid);
+    return oid;
+  }
   void note(InvalidationKind kind, Oid database, Oid object);
   void resolve_path();
   const std::vector<SchemaInfo>& schemas();

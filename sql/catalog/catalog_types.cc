@@ -126,16 +126,7 @@ Oid Catalog::find_type(std::string_view schema, std::string_view name) {
       if (const Oid found = find_system_type_name(in, name); is_valid(found) || in == kCatalogSchema)
         return found;
     }
-    std::string key = std::to_string(in.value) + "/" + std::string{name};
-    DatabaseEntries& entries = state_->names_entries();
-    if (const auto found = entries.type_names.find(key); found != entries.type_names.end())
-      return found->second;
-    const std::uint64_t position = services_.cache.applied();
-    const auto row = find_row<TypeRow>(*this, {{2, name}, {3, in}});
-    const Oid found = row ? row->oid : kInvalidOid;
-    if (services_.cache.applied() == position)
-      state_->names_entries().type_names.insert_or_assign(key, found);
-    return found;
+    return state_->find_named<TypeRow>(&DatabaseEntries::type_names, in, name);
   };
   if (!schema.empty()) {
     const Oid in = find_schema(schema);

@@ -82,15 +82,23 @@ Node* RunState::subplan_root(int index) {
   return root;
 }
 
-namespace {
-
-Datum keep(RunState& run, Datum value, Oid type) {
+Datum keep_value(Datum value, Oid type, Arena& arena) {
   const TypeInfo* info = find_type(type);
-  if (info != nullptr) return copy_datum(value, info->length, info->by_value, run.query_arena);
-  return copy_datum(value, -1, false, run.query_arena);
+  if (info != nullptr) return copy_datum(value, info->length, info->by_value, arena);
+  return copy_datum(value, -1, false, arena);
 }
 
-}  // namespace
+Datum gather_array(Node& rows, Oid element, Arena& arena) {
+  std::vector<Datum> values;
+  std::vector<char> nulls;
+  while (Slot* row = pull(rows)) {
+    if (row->valid < 1) deform_slot(*row, 1);
+    nulls.push_back(row->nulls[0] ? 1 : 0);
+    values.push_back(row->nulls[0] ? Datum{} : keep_value(row->values[0], element, arena));
+  }
+  return build_array(arena, element, values.data(), reinterpret_cast<const bool*>(nulls.data()),
+                     static_cast<int>(values.size()));
+}
 
 void RunState::evaluate_pending(ParameterSlot& slot) {
   const int index = slot.init_plan;
@@ -103,26 +111,18 @@ void RunState::evaluate_pending(ParameterSlot& slot) {
       slot.value = Datum::from_bool(pull(*root) != nullptr);
       slot.is_null = false;
       break;
-    case SubLinkKind::kArray: {
-      std::vector<Datum> values;
-      std::vector<char> nulls;
-      while (Slot* row = pull(*root)) {
-        if (row->valid < 1) deform_slot(*row, 1);
-        nulls.push_back(row->nulls[0] ? 1 : 0);
-        values.push_back(row->nulls[0] ? Datum{} : keep(*this, row->values[0], sub.array_element));
-      }
-      slot.value = build_array(query_arena, sub.array_element, values.data(),
-                               reinterpret_cast<const bool*>(nulls.data()), static_cast<int>(values.size()));
+    case SubLinkKind::kArray:
+      slot.value = gather_array(*root, sub.array_element, query_arena);
       slot.is_null = false;
       break;
-    }
     default: {
       Slot* row = pull(*root);
       slot.is_null = row == nullptr;
       if (row != nullptr) {
         if (row->valid < 1) deform_slot(*row, 1);
         slot.is_null = row->nulls[0];
-        if (!slot.is_null) slot.value = keep(*this, row->values[0], sub.plan->targets[0]->type.type);
+        if (!slot.is_null)
+          slot.value = keep_value(row->values[0], sub.plan->targets[0]->type.type, query_arena);
         if (pull(*root) != nullptr) {
           throw SqlError{sqlstate::kCardinalityViolation,
                          "more than one row returned by a subquery used as an expression"};

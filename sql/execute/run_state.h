@@ -122,6 +122,12 @@ inline void rewind_node(Node& node) {
 /// Makes the state of `plan` and of everything below it.
 Node* make_node(const Plan* plan, RunState& run);
 
+/// A copy of a value of any type in `arena`.
+Datum keep_value(Datum value, Oid type, Arena& arena);
+
+/// The first column of all rows of `rows` as an array in `arena`: ARRAY(SELECT ...).
+Datum gather_array(Node& rows, Oid element, Arena& arena);
+
 /// A fresh slot of `count` columns in `arena`.
 Slot* make_slot(Arena& arena, int count);
 

@@ -178,11 +178,6 @@ SubPlanState* make_subplan_state(const SubPlanExpr& expr, RunState& run, Arena& 
 
 namespace {
 
-Datum keep(Datum value, Oid type, Arena& arena) {
-  const TypeInfo* info = find_type(type);
-  return copy_datum(value, info != nullptr ? info->length : -1, info != nullptr && info->by_value, arena);
-}
-
 /// ANY and ALL: the test for each row, with SQL's three values.
 Datum quantified(SubPlanState& state, Node& root, EvalFrame& frame, bool* is_null) {
   const bool any = state.expr->kind_of_link == SubLinkKind::kAny;
@@ -227,17 +222,8 @@ Datum evaluate_subplan(SubPlanState& state, EvalFrame& frame, bool* is_null) {
     case SubLinkKind::kAny:
     case SubLinkKind::kAll:
       return quantified(state, *root, frame, is_null);
-    case SubLinkKind::kArray: {
-      std::vector<Datum> values;
-      std::vector<char> nulls;
-      while (Slot* row = pull(*root)) {
-        if (row->valid < 1) deform_slot(*row, 1);
-        nulls.push_back(row->nulls[0] ? 1 : 0);
-        values.push_back(row->nulls[0] ? Datum{} : keep(row->values[0], sub.array_element, *frame.arena));
-      }
-      return build_array(*frame.arena, sub.array_element, values.data(),
-                         reinterpret_cast<const bool*>(nulls.data()), static_cast<int>(values.size()));
-    }
+    case SubLinkKind::kArray:
+      return gather_array(*root, sub.array_element, *frame.arena);
     default:
       break;
   }
@@ -259,7 +245,7 @@ Datum evaluate_subplan(SubPlanState& state, EvalFrame& frame, bool* is_null) {
   } else {
     if (row->valid < 1) deform_slot(*row, 1);
     *is_null = row->nulls[0];
-    if (!*is_null) result = keep(row->values[0], sub.plan->targets[0]->type.type, *frame.arena);
+    if (!*is_null) result = keep_value(row->values[0], sub.plan->targets[0]->type.type, *frame.arena);
   }
   if (pull(*root) != nullptr) {
     throw SqlError{sqlstate::kCardinalityViolation,

@@ -87,12 +87,15 @@ PlannedQuery QueryPlanner::plan(double tuple_fraction) {
     input = join_search();
   }
   Path* top = plan_upper(input, tuple_fraction);
+  return finish_targets(top);
+}
+
+PlannedQuery QueryPlanner::finish_targets(Path* top) {
   std::vector<Expr*> wanted;
-  for (const Target& t : query.targets) {
-    if (!t.hidden) wanted.push_back(t.expr);
-  }
-  for (const Target& t : query.targets) {
-    if (t.hidden) wanted.push_back(t.expr);
+  for (const bool hidden : {false, true}) {
+    for (const Target& target : query.targets) {
+      if (target.hidden == hidden) wanted.push_back(target.expr);
+    }
   }
   return finish(top, wanted);
 }

@@ -380,6 +380,9 @@ class QueryPlanner {
   Plan* plan_set_node(SetNode* node, double* rows, double* cost);
   Plan* finish_set_operation(Plan* plan, std::vector<Expr*> output, double rows, double cost);
 
+  /// finish() for the query's targets: visible ones first, then what ORDER BY and GROUP BY need.
+  PlannedQuery finish_targets(Path* top);
+
   // create_plan.cc
   Plan* make_plan(Path* path, const std::vector<Expr*>& wanted);
   PlannedQuery finish(Path* path, const std::vector<Expr*>& wanted);

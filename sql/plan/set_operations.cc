@@ -229,14 +229,7 @@ PlannedQuery QueryPlanner::plan_set_operation(double tuple_fraction) {
   input.rows = rows;
   input.paths.push_back(path);
   Path* top = plan_upper(&input, tuple_fraction);
-  std::vector<Expr*> wanted;
-  for (const Target& t : query.targets) {
-    if (!t.hidden) wanted.push_back(t.expr);
-  }
-  for (const Target& t : query.targets) {
-    if (t.hidden) wanted.push_back(t.expr);
-  }
-  return finish(top, wanted);
+  return finish_targets(top);
 }
 
 }  // namespace pinwheel::sql
