@@ -150,20 +150,24 @@ bool ClientSocket::send(std::string_view bytes) {
     }
     writable_ = false;
     fiber_.scheduler().poller().watch_writable(fd_, this, true);
-    while (!writable_) {
-      const shm::WakeReason reason = fiber_.park(shm::WaitEvent::kClientWrite, Deadline::never());
-      if (reason == shm::WakeReason::kTerminated) {
-        closed_ = true;  // a client that does not read is not waited for
-        break;
-      }
-      // A cancel does not stop a half-sent reply: it is served at the next check_interrupts().
-      if (reason == shm::WakeReason::kCancelled) {
-        fiber_.yield();
-      }
-    }
+    wait_writable();
     fiber_.scheduler().poller().watch_writable(fd_, this, false);
   }
   return !closed_;
+}
+
+void ClientSocket::wait_writable() {
+  // A cancel does not stop a half-sent reply, and must not make the wait spin: it is put aside until the
+  // reply is out, and served at the next check_interrupts().
+  std::uint32_t put_aside = 0;
+  while (!writable_ && !closed_) {
+    put_aside |= fiber_.slot().interrupts.fetch_and(~shm::kCancellingInterrupts, std::memory_order_acq_rel) &
+                 shm::kCancellingInterrupts;
+    const shm::WakeReason reason = fiber_.park(shm::WaitEvent::kClientWrite, Deadline::never());
+    if (reason == shm::WakeReason::kTerminated)
+      closed_ = true;  // a client that does not read is not waited for
+  }
+  if (put_aside != 0) fiber_.slot().interrupts.fetch_or(put_aside, std::memory_order_acq_rel);
 }
 
 }  // namespace pinwheel::server

@@ -52,6 +52,7 @@ class ClientSocket final : public PollTarget {
  private:
   enum class Fill : std::uint8_t { kGot, kEmpty, kClosed };
   Fill fill(std::size_t want_bytes);
+  void wait_writable();
 
   int fd_;
   Fiber& fiber_;

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <csignal>
 #include <ctime>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -163,21 +164,22 @@ void Launcher::on_signal(int number) {
 void Launcher::wait_connection(stream_descriptor& socket) {
   socket.async_wait(stream_descriptor::wait_read, [this, &socket](const boost::system::error_code& error) {
     if (error || phase_ == Phase::kDone) return;
-    accept_all(socket.native_handle());
-    wait_connection(socket);
+    if (accept_all(socket.native_handle())) {
+      wait_connection(socket);
+    } else {
+      exhausted_.push_back(&socket);
+    }
   });
 }
 
-void Launcher::accept_all(int listening_fd) {
+bool Launcher::accept_all(int listening_fd) {
   while (true) {
     const int fd = ::accept4(listening_fd, nullptr, nullptr, SOCK_CLOEXEC);
     if (fd < 0) {
       if (errno == EINTR || errno == ECONNABORTED) continue;
-      if (errno != EAGAIN && errno != EWOULDBLOCK) {
-        log(LogLevel::kLog, "could not accept new connection: {}", std::strerror(errno));
-        timer_.expires_after(kTick);  // out of descriptors: do not spin
-      }
-      return;
+      if (errno == EAGAIN || errno == EWOULDBLOCK) return true;
+      log(LogLevel::kLog, "could not accept new connection: {}", std::strerror(errno));
+      return false;
     }
     place(fd);
     ::close(fd);
@@ -245,6 +247,7 @@ void Launcher::tick() {
   timer_.async_wait([this](const boost::system::error_code&) {
     if (phase_ == Phase::kDone) return;
     reap_children();
+    for (stream_descriptor* socket : std::exchange(exhausted_, {})) wait_connection(*socket);
     if (phase_ == Phase::kRunning) start_missing_background();
     if (phase_ == Phase::kCrashing && monotonic_ns() > crash_kill_ns_) children_.signal_all(SIGKILL);
     tick();

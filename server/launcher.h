@@ -53,7 +53,9 @@ class Launcher {
   void wait_signal();
   void on_signal(int number);
   void wait_connection(boost::asio::posix::stream_descriptor& socket);
-  void accept_all(int listening_fd);
+  /// False when the system refused for want of something: the socket stays readable, so it is left alone
+  /// until the next tick.
+  bool accept_all(int listening_fd);
   void place(int fd);
   void place_classic(int fd);
   void place_pooled(int fd);
@@ -80,6 +82,8 @@ class Launcher {
   boost::asio::signal_set signals_;
   boost::asio::steady_timer timer_;
   std::vector<std::unique_ptr<boost::asio::posix::stream_descriptor>> acceptors_;
+  std::vector<boost::asio::posix::stream_descriptor*>
+      exhausted_;  ///< to be waited for again at the next tick
   Phase phase_ = Phase::kRecovering;
   ShutdownMode shutdown_ = ShutdownMode::kNone;
   std::int64_t crash_kill_ns_ = 0;

@@ -2,6 +2,7 @@
 """The command line, lock files, signals, limits and the protocol's rough edges, against a running server."""
 import os
 import pathlib
+import resource
 import signal
 import socket
 import struct
@@ -88,6 +89,31 @@ class Server(unittest.TestCase):
         cancel(self.cluster.host, self.cluster.port, connection.backend_pid, connection.secret)
         messages = connection.read_until_ready()
         self.assertEqual([parse_fields(p)["C"] for kind, p in messages if kind == b"E"], ["57014"])
+        self.assertEqual(connection.query("SELECT 1"), [["1"]])
+
+    def test_a_cancel_while_the_client_does_not_read_costs_no_processor_time(self):
+        connection, other = self.connect(), self.connect()
+        connection.send(b"Q", b"SELECT repeat('x', 1000) FROM generate_series(1, 50000)\0")
+        waiting = f"SELECT wait_event FROM pg_stat_activity WHERE pid = {connection.backend_pid}"
+        deadline = time.monotonic() + 10
+        while other.query(waiting) != [["ClientWrite"]]:
+            self.assertLess(time.monotonic(), deadline)
+        cancel(self.cluster.host, self.cluster.port, connection.backend_pid, connection.secret)
+        other.query("SELECT 1")
+
+        def ticks():
+            total = 0
+            for pid in self.cluster.children():
+                facts = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+                total += int(facts[11]) + int(facts[12])
+            return total
+
+        before = ticks()
+        time.sleep(1)
+        # A wait that spins would burn about a hundred.
+        self.assertLess(ticks() - before, 30)
+        codes = [parse_fields(p)["C"] for kind, p in connection.read_until_ready() if kind == b"E"]
+        self.assertEqual(codes, ["57014"])
         self.assertEqual(connection.query("SELECT 1"), [["1"]])
 
     def test_a_cancel_request_with_a_wrong_secret_does_nothing(self):
@@ -253,6 +279,25 @@ class CommandLine(unittest.TestCase):
             cluster.start()
             self.assertEqual(cluster.psql("SELECT count(*) FROM u"), "0")
             self.assertEqual(cluster.psql("SELECT count(*) FROM l"), "1")
+
+    def test_a_launcher_without_descriptors_waits_and_recovers(self):
+        with Pinwheel({"backend_processes": "1", "fsync": "off"}, name="descriptors", init_options=("-N",)) as cluster:
+            cluster.start()
+            kept = Connection(cluster.host, cluster.port)
+            taken = {int(path.name) for path in pathlib.Path(f"/proc/{cluster.process.pid}/fd").iterdir()}
+            lowest_free = min(set(range(max(taken) + 2)) - taken)
+            _, hard = resource.prlimit(cluster.process.pid, resource.RLIMIT_NOFILE)
+            resource.prlimit(cluster.process.pid, resource.RLIMIT_NOFILE, (lowest_free, hard))
+            waiting = socket.socket(socket.AF_UNIX)
+            waiting.connect(f"{cluster.host}/.s.PGSQL.{cluster.port}")
+            time.sleep(1)
+            resource.prlimit(cluster.process.pid, resource.RLIMIT_NOFILE, (hard, hard))
+            self.assertEqual(Connection(cluster.host, cluster.port).query("SELECT 1"), [["1"]])
+            self.assertEqual(kept.query("SELECT 2"), [["2"]])
+            complaints = cluster.log.read_text().count("could not accept new connection")
+            self.assertGreater(complaints, 0)
+            self.assertLess(complaints, 50)
+            waiting.close()
 
     def test_reload_takes_over_settings(self):
         with Pinwheel({"fsync": "off"}, name="reload", init_options=("-N",)) as cluster:
