@@ -8,6 +8,8 @@ namespace pinwheel::sql {
 
 /// Nodes that read tables: sequential, index, bitmap and tid scans.
 std::unique_ptr<Node> make_table_scan(const Plan* plan, RunState& run);
+/// Those of them that fetch rows by address: bitmap scans and what feeds them, tid scans.
+std::unique_ptr<Node> make_bitmap_or_tid_scan(const Plan* plan, RunState& run);
 /// Nodes that read sub-selects, functions, VALUES, CTEs and work tables.
 std::unique_ptr<Node> make_virtual_scan(const Plan* plan, RunState& run);
 /// Result, ProjectSet, Append, Limit, Materialize, Unique.

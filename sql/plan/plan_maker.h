@@ -29,7 +29,18 @@ struct PlanMaker {
 
  private:
   template <class T>
-  T* node(const Path* path);
+  T* node(const Path* path) {
+    T* plan = q.arena.make<T>();
+    plan->node_id = q.global.nodes++;
+    plan->startup_cost = path->startup;
+    plan->total_cost = path->total;
+    plan->rows = path->rows;
+    plan->width = path->width;
+    return plan;
+  }
+  /// Costly conditions last.
+  static void order_quals(std::vector<Expr*>& quals);
+  static std::vector<Expr*> expressions_of(const std::vector<Clause*>& clauses);
   bool is_atom(const Expr* e) const;
   static void add_unique(std::vector<Expr*>& list, Expr* e);
   void atoms(Expr* e, std::vector<Expr*>& list) const;
