@@ -16,8 +16,6 @@ std::array<ParameterHooks, param::kCount>& hooks() {
   return table;
 }
 
-std::string quoted(std::string_view name) { return "\"" + std::string{name} + "\""; }
-
 std::string place_of(const ConfigItem& item) {
   return " in file \"" + item.file + "\" line " + std::to_string(item.line);
 }

@@ -10,8 +10,6 @@
 namespace pinwheel {
 namespace {
 
-std::string quoted(std::string_view name) { return "\"" + std::string{name} + "\""; }
-
 [[noreturn]] void throw_unchangeable(const Parameter& row, std::string_view why) {
   throw SqlError{sqlstate::kCantChangeRuntimeParam, "parameter " + quoted(row.name) + std::string{why}};
 }

@@ -14,6 +14,9 @@
 
 namespace pinwheel {
 
+/// A parameter's name as messages show it.
+inline std::string quoted(std::string_view name) { return "\"" + std::string{name} + "\""; }
+
 /// One value: `integer` for bool, int and enum parameters.
 union SettingValue {
   std::int64_t integer;

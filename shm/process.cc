@@ -16,7 +16,7 @@
 namespace pinwheel::shm {
 namespace {
 
-constexpr std::string_view kSlotsRegion = "Process Slots";
+constexpr std::string_view kProcessSlotsRegion = "Process Slots";
 constexpr std::string_view kStatsRegion = "Process Statistics";
 
 /// A waker has announced a write to our eventfd that we have not read yet. Process-wide, of this process
@@ -41,13 +41,13 @@ std::string_view process_kind_name(ProcessKind kind) noexcept {
 }
 
 void ProcessTable::declare(RegionBuilder& builder, std::size_t capacity) {
-  builder.add_array<ProcessSlot>(kSlotsRegion, capacity);
+  builder.add_array<ProcessSlot>(kProcessSlotsRegion, capacity);
   builder.add_array<ProcessStats>(kStatsRegion, capacity);
 }
 
 ProcessTable::ProcessTable(const Segment& segment) {
-  const std::size_t capacity = segment.size_of(kSlotsRegion) / sizeof(ProcessSlot);
-  slots_ = {segment.as<ProcessSlot>(kSlotsRegion), capacity};
+  const std::size_t capacity = segment.size_of(kProcessSlotsRegion) / sizeof(ProcessSlot);
+  slots_ = {segment.as<ProcessSlot>(kProcessSlotsRegion), capacity};
   stats_ = {segment.as<ProcessStats>(kStatsRegion), capacity};
 }
 

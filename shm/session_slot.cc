@@ -10,7 +10,7 @@
 namespace pinwheel::shm {
 namespace {
 
-constexpr std::string_view kSlotsRegion = "Session Slots";
+constexpr std::string_view kSessionSlotsRegion = "Session Slots";
 constexpr std::string_view kHeaderRegion = "Session Table";
 
 /// Copies as much of `text` as fits, cut at a whole UTF-8 character, and returns the bytes copied.
@@ -54,12 +54,13 @@ void SessionTable::declare(RegionBuilder& builder, std::size_t client_count, std
     ::new (at) Header;
     reinterpret_cast<Header*>(at)->client_count = static_cast<std::uint32_t>(client_count);
   });
-  builder.add_array<SessionSlot>(kSlotsRegion, client_count + background_count);
+  builder.add_array<SessionSlot>(kSessionSlotsRegion, client_count + background_count);
 }
 
 SessionTable::SessionTable(const Segment& segment)
     : header_{segment.as<Header>(kHeaderRegion)},
-      slots_{segment.as<SessionSlot>(kSlotsRegion), segment.size_of(kSlotsRegion) / sizeof(SessionSlot)} {}
+      slots_{segment.as<SessionSlot>(kSessionSlotsRegion),
+             segment.size_of(kSessionSlotsRegion) / sizeof(SessionSlot)} {}
 
 std::size_t SessionTable::client_capacity() const noexcept { return header_->client_count; }
 std::size_t SessionTable::clients_in_use() const noexcept {

@@ -8,7 +8,7 @@
 namespace pinwheel::sql {
 namespace {
 constexpr std::string_view kLetters = "arwdDxtXUCTcsA";
-constexpr std::array<std::string_view, 14> kNames = {
+constexpr std::array<std::string_view, 14> kPrivilegeNames = {
     "INSERT",  "SELECT", "UPDATE", "DELETE",    "TRUNCATE", "REFERENCES", "TRIGGER",
     "EXECUTE", "USAGE",  "CREATE", "TEMPORARY", "CONNECT",  "SET",        "ALTER SYSTEM"};
 
@@ -85,8 +85,8 @@ Privileges privilege_by_name(std::string_view name) {
   std::string upper;
   for (const char c : name) upper += (c >= 'a' && c <= 'z') ? static_cast<char>(c - 32) : c;
   if (upper == "TEMP") upper = "TEMPORARY";
-  for (std::size_t i = 0; i < kNames.size(); ++i) {
-    if (kNames[i] == upper) return 1u << i;
+  for (std::size_t i = 0; i < kPrivilegeNames.size(); ++i) {
+    if (kPrivilegeNames[i] == upper) return 1u << i;
   }
   return 0;
 }

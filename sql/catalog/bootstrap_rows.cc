@@ -243,7 +243,7 @@ void add_index(CatalogSet& set, const SystemRelation& table, const SystemIndex& 
   row.relname = facts.name;
   row.relnamespace = table.schema;
   row.relowner = kBootstrapSuperuser;
-  row.relam = Oid{403};
+  row.relam = kBtreeMethod;
   row.reltablespace = table.shared ? Oid{1664} : kInvalidOid;
   row.reltuples = 0;
   row.relisshared = table.shared;
@@ -341,7 +341,7 @@ void add_local_objects(CatalogSet& set) {
   set.add(DescriptionRow{Oid{13}, kLanguageTable, 0, "dynamically-loaded C functions"});
   set.add(DescriptionRow{Oid{14}, kLanguageTable, 0, "SQL-language functions"});
   set.add(DescriptionRow{Oid{2}, kAmTable, 0, "heap table access method"});
-  set.add(DescriptionRow{Oid{403}, kAmTable, 0, "b-tree index access method"});
+  set.add(DescriptionRow{kBtreeMethod, kAmTable, 0, "b-tree index access method"});
 }
 
 void add_shared_objects(CatalogSet& set, const BootstrapOptions& options) {

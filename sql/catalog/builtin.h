@@ -11,6 +11,9 @@
 /// implemented are left out of name lookups.
 namespace pinwheel::sql {
 
+/// pg_am.oid of the only index access method.
+inline constexpr Oid kBtreeMethod{403};
+
 struct BuiltinProc {
   Oid oid;
   std::string_view name;

@@ -15,7 +15,6 @@ namespace pinwheel::sql {
 namespace {
 
 constexpr Oid kPgCatalogSchema{11};
-constexpr Oid kBtreeMethod{403};
 
 /// Splits default expressions at top-level commas: they are recorded with ", " between them.
 std::vector<std::string_view> split_defaults(std::string_view text) {

@@ -107,7 +107,7 @@ IndexInfo system_index_info(const SystemIndex& facts, const SystemRelation& tabl
   index.name = facts.name;
   index.file = {table.shared ? kInvalidOid : database, facts.oid};
   index.table = facts.table;
-  index.access_method = Oid{403};
+  index.access_method = kBtreeMethod;
   index.unique = facts.unique;
   index.primary = facts.primary;
   index.constraint = facts.constraint;
@@ -403,7 +403,7 @@ std::unique_ptr<Relation> build_system_index(const SystemIndex& facts, Oid datab
   relation->shared = table.shared;
   relation->file = {table.shared ? kInvalidOid : database, facts.oid};
   relation->owner = Oid{10};
-  relation->access_method = Oid{403};
+  relation->access_method = kBtreeMethod;
   relation->self_index.push_back(system_index_info(facts, table, database));
   columns_from_keys(*relation);
   for (std::size_t i = 0; i < relation->columns.size(); ++i) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/sqlstate.h"
+#include "sql/catalog/builtin.h"
 #include "sql/catalog/catalog_scan.h"
 #include "sql/catalog/relation_builder.h"
 #include "sql/commands/alter_table.h"
@@ -21,8 +22,6 @@
 
 namespace pinwheel::sql {
 namespace {
-
-constexpr Oid kBtree{403};
 
 /// SELECT list that keeps all columns as they are.
 std::vector<std::string> keep_columns(const Relation& table) {
@@ -146,7 +145,7 @@ void adapt_indexes(Catalog& catalog, const Relation& table, const Column& change
         row.attcollation = changed.collation;
       });
       if (i >= static_cast<std::size_t>(index.key_count)) continue;
-      const BuiltinOperatorClass* operator_class = default_operator_class(changed.type, kBtree);
+      const BuiltinOperatorClass* operator_class = default_operator_class(changed.type, kBtreeMethod);
       if (operator_class == nullptr) {
         throw SqlError{sqlstate::kUndefinedObject,
                        "data type " + catalog.format_type(changed.type) +

@@ -4,6 +4,7 @@
 
 #include "base/sqlstate.h"
 #include "sql/catalog/catalog_scan.h"
+#include "sql/catalog/relation_lock.h"
 #include "sql/commands/commands_list.h"
 #include "sql/commands/constraints.h"
 #include "sql/commands/create_table.h"
@@ -16,10 +17,6 @@
 namespace pinwheel::sql {
 namespace {
 
-constexpr int kAccessExclusive = 8;
-constexpr int kShareRowExclusive = 6;
-constexpr int kShareUpdateExclusive = 4;
-
 /// The lock that an action needs, as in PostgreSQL.
 int lock_for(const AlterTableCommand& command) {
   switch (command.action) {
@@ -27,11 +24,12 @@ int lock_for(const AlterTableCommand& command) {
     case AlterTableAction::kSetOptions:
     case AlterTableAction::kResetOptions:
     case AlterTableAction::kValidateConstraint:
-      return kShareUpdateExclusive;
+      return kShareUpdateExclusiveLock;
     case AlterTableAction::kAddConstraint:
-      return command.constraint.kind == ConstraintKind::kForeign ? kShareRowExclusive : kAccessExclusive;
+      return command.constraint.kind == ConstraintKind::kForeign ? kShareRowExclusiveLock
+                                                                 : kAccessExclusiveLock;
     default:
-      return kAccessExclusive;
+      return kAccessExclusiveLock;
   }
 }
 
@@ -289,7 +287,7 @@ void alter_add_constraint(CommandContext& context, Oid table_oid, const Constrai
 }
 
 std::string run_alter_table(CommandContext& context, const AlterTableUtility& utility) {
-  int mode = kShareUpdateExclusive;
+  int mode = kShareUpdateExclusiveLock;
   for (const AlterTableCommand& command : utility.commands) mode = std::max(mode, lock_for(command));
   const RelationRef relation = find_locked_relation(context, utility.name, mode);
   if (!relation) {

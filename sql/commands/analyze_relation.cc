@@ -7,6 +7,7 @@
 #include "base/parameters.h"
 #include "base/sqlstate.h"
 #include "shm/interrupts.h"
+#include "sql/catalog/builtin.h"
 #include "sql/catalog/catalog_scan.h"
 #include "sql/commands/column_analysis.h"
 #include "sql/commands/relation_size.h"
@@ -26,7 +27,6 @@ namespace {
 /// (Chaudhuri, Motwani, Narasayya, "Random sampling for histogram construction", 1998).
 constexpr std::size_t kRowsPerTarget = 300;
 constexpr std::int16_t kMostCommonKind = 1, kHistogramKind = 2, kCorrelationKind = 3;
-constexpr Oid kBtreeMethod{403};
 
 struct SampledRow {
   TupleId id;

@@ -6,6 +6,7 @@
 #include "base/sqlstate.h"
 #include "sql/analyze/analyzer.h"
 #include "sql/analyze/expression_source.h"
+#include "sql/catalog/builtin.h"
 #include "sql/catalog/catalog_scan.h"
 #include "sql/catalog/relation_builder.h"
 #include "sql/commands/catalog_functions.h"
@@ -18,7 +19,6 @@ namespace pinwheel::sql {
 namespace {
 
 using Call = CatalogFunctions::Call;
-constexpr Oid kBtree{403};
 
 std::string join(const std::vector<std::string>& parts) {
   std::string text;
@@ -80,7 +80,7 @@ std::string key_order(const Relation& table, const IndexKey& key) {
       text += " COLLATE " + quote_identifier(collation->name);
     }
   }
-  const BuiltinOperatorClass* normal = default_operator_class(key.type, kBtree);
+  const BuiltinOperatorClass* normal = default_operator_class(key.type, kBtreeMethod);
   if (normal == nullptr || normal->oid != key.operator_class) {
     if (const BuiltinOperatorClass* used = find_operator_class(key.operator_class)) {
       text += " " + std::string{used->name};
@@ -335,7 +335,7 @@ Datum describe(Call& call) {
 
 Datum nothing(Call& call) { return call.null(); }
 
-constexpr CatalogFunction kFunctions[] = {
+constexpr CatalogFunction kCatalogDefinitionsFunctions[] = {
     {"pg_get_indexdef", get_index_definition},
     {"pg_get_indexdef_ext", get_index_definition},
     {"pg_get_constraintdef", get_constraint_definition},
@@ -367,7 +367,7 @@ constexpr CatalogFunction kFunctions[] = {
 
 }  // namespace
 
-std::span<const CatalogFunction> definition_functions() { return kFunctions; }
+std::span<const CatalogFunction> definition_functions() { return kCatalogDefinitionsFunctions; }
 
 std::string show_expression(Catalog& catalog, AnalyzerCatalog& analyzer, std::string_view stored,
                             Oid relation_oid, bool pretty) {

@@ -313,7 +313,7 @@ Datum default_acl_function(Call& call) {
   return build_array(call.arena, kAclItemType, items.data(), nullptr, static_cast<int>(items.size()));
 }
 
-constexpr CatalogFunction kFunctions[] = {
+constexpr CatalogFunction kCatalogFactsFunctions[] = {
     {"pg_table_is_visible", table_is_visible},
     {"pg_type_is_visible", type_is_visible},
     {"pg_function_is_visible", function_is_visible},
@@ -370,6 +370,6 @@ constexpr CatalogFunction kFunctions[] = {
 
 }  // namespace
 
-std::span<const CatalogFunction> fact_functions() { return kFunctions; }
+std::span<const CatalogFunction> fact_functions() { return kCatalogFactsFunctions; }
 
 }  // namespace pinwheel::sql

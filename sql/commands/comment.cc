@@ -1,5 +1,6 @@
 #include "base/sqlstate.h"
 #include "sql/catalog/catalog_scan.h"
+#include "sql/catalog/relation_lock.h"
 #include "sql/commands/commands_list.h"
 #include "sql/commands/constraints.h"
 #include "sql/commands/dependencies.h"
@@ -7,8 +8,6 @@
 
 namespace pinwheel::sql {
 namespace {
-
-constexpr int kShareUpdateExclusive = 4;
 
 void store_comment(Catalog& catalog, const ObjectAddress& object, const CommentUtility& utility) {
   CatalogScan scan{catalog, kDescriptionTable,
@@ -25,7 +24,7 @@ void store_shared_comment(Catalog& catalog, const ObjectAddress& object, const C
 }
 
 RelationRef relation_to_comment(CommandContext& context, const QualifiedName& name) {
-  const RelationRef relation = require_relation(context, name, kShareUpdateExclusive);
+  const RelationRef relation = require_relation(context, name, kShareUpdateExclusiveLock);
   context.catalog.check_relation_owner(*relation);
   return relation;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/sqlstate.h"
+#include "sql/catalog/builtin.h"
 #include "sql/catalog/catalog_scan.h"
 #include "sql/commands/index_create.h"
 #include "sql/commands/relation_create.h"
@@ -13,8 +14,6 @@
 
 namespace pinwheel::sql {
 namespace {
-
-constexpr Oid kBtree{403};
 
 /// Keeps the first row as text.
 class FirstRow final : public RowReceiver {
@@ -208,7 +207,7 @@ void add_key(CommandContext& context, Oid table_oid, const ConstraintDefinition&
                                                      (primary ? "primary key" : "unique") + " constraint"}
           .position(definition.location >= 0 ? definition.location + 1 : 0);
     }
-    const BuiltinOperatorClass* operator_class = default_operator_class(column->type, kBtree);
+    const BuiltinOperatorClass* operator_class = default_operator_class(column->type, kBtreeMethod);
     if (operator_class == nullptr) {
       throw SqlError{sqlstate::kUndefinedObject,
                      "data type " + catalog.format_type(column->type) +

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/sqlstate.h"
+#include "sql/catalog/relation_lock.h"
 #include "sql/commands/bound_expressions.h"
 #include "sql/commands/constraints.h"
 #include "sql/commands/copy_binary.h"
@@ -17,7 +18,6 @@
 namespace pinwheel::sql {
 namespace {
 
-constexpr int kRowExclusive = 3;
 constexpr std::size_t kMaxShownBytes = 100;
 
 std::string shown(std::string_view text) {
@@ -294,7 +294,7 @@ std::vector<bool> copy_forced_columns(const Relation& relation, const std::vecto
 
 std::uint64_t copy_from(CommandContext& context, const CopyUtility& utility, const CopyOptions& options) {
   Catalog& catalog = context.catalog;
-  const RelationRef relation = require_relation(context, utility.table, kRowExclusive);
+  const RelationRef relation = require_relation(context, utility.table, kRowExclusiveLock);
   const std::vector<std::int16_t> columns = copy_columns(*relation, utility.columns);
   catalog.check_relation_privilege(*relation, kInsertPrivilege, columns);
   if (catalog.transaction().options().read_only && !relation->is_temporary()) {

@@ -10,12 +10,12 @@
 namespace pinwheel::sql {
 namespace {
 
-[[noreturn]] void bad_format(std::string message, std::string hint = {}) {
+[[noreturn]] void bad_line(std::string message, std::string hint = {}) {
   throw SqlError{sqlstate::kBadCopyFileFormat, std::move(message)}.hint(std::move(hint));
 }
-[[noreturn]] void bad_marker() { bad_format("end-of-copy marker corrupt"); }
+[[noreturn]] void bad_marker() { bad_line("end-of-copy marker corrupt"); }
 [[noreturn]] void mismatched_marker() {
-  bad_format("end-of-copy marker does not match previous newline style");
+  bad_line("end-of-copy marker does not match previous newline style");
 }
 
 const char* find(const char* from, const char* end, char wanted) {
@@ -138,9 +138,9 @@ CopyLines::Scan CopyLines::scanned_all(std::string_view data) {
 CopyLines::Scan CopyLines::end_at_newline(std::size_t at) {
   if (line_end_ == LineEnd::kReturn || line_end_ == LineEnd::kReturnNewline) {
     if (format_.csv) {
-      bad_format("unquoted newline found in data", "Use quoted CSV field to represent newline.");
+      bad_line("unquoted newline found in data", "Use quoted CSV field to represent newline.");
     }
-    bad_format("literal newline found in data", "Use \"\\n\" to represent newline.");
+    bad_line("literal newline found in data", "Use \"\\n\" to represent newline.");
   }
   line_end_ = LineEnd::kNewline;
   return found(Scan::kLine, at, at + 1);
@@ -149,10 +149,10 @@ CopyLines::Scan CopyLines::end_at_newline(std::size_t at) {
 CopyLines::Scan CopyLines::end_at_return(std::string_view data, std::size_t at) {
   const auto refuse = [&] {
     if (format_.csv) {
-      bad_format("unquoted carriage return found in data",
-                 "Use quoted CSV field to represent carriage return.");
+      bad_line("unquoted carriage return found in data",
+               "Use quoted CSV field to represent carriage return.");
     }
-    bad_format("literal carriage return found in data", "Use \"\\r\" to represent carriage return.");
+    bad_line("literal carriage return found in data", "Use \"\\r\" to represent carriage return.");
   };
   if (line_end_ == LineEnd::kNewline) refuse();
   if (line_end_ != LineEnd::kReturn) {

@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "base/sqlstate.h"
 #include "sql/analyze/analyzer.h"
+#include "sql/catalog/relation_lock.h"
 #include "sql/commands/commands_list.h"
 #include "sql/commands/copy_binary.h"
 #include "sql/commands/copy_file.h"
@@ -16,8 +17,6 @@
 
 namespace pinwheel::sql {
 namespace {
-
-constexpr int kAccessShare = 1;
 
 /// Where COPY's lines go: the client or a server file.
 class CopySink {
@@ -287,7 +286,7 @@ std::uint64_t copy_to(CommandContext& context, const CopyUtility& utility, const
   const Query* query = utility.query;
   std::vector<bool> force_quote;
   if (query == nullptr) {
-    const RelationRef relation = require_relation(context, utility.table, kAccessShare);
+    const RelationRef relation = require_relation(context, utility.table, kAccessShareLock);
     const std::vector<std::int16_t> numbers = copy_columns(*relation, utility.columns);
     context.catalog.check_relation_privilege(*relation, kSelectPrivilege, numbers);
     if (relation->kind != 'r') refuse_source(*relation);

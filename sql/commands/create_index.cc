@@ -1,7 +1,9 @@
 #include <algorithm>
 
 #include "base/sqlstate.h"
+#include "sql/catalog/builtin.h"
 #include "sql/catalog/catalog_scan.h"
+#include "sql/catalog/relation_lock.h"
 #include "sql/commands/commands_list.h"
 #include "sql/commands/constraints.h"
 #include "sql/commands/index_create.h"
@@ -13,13 +15,10 @@
 namespace pinwheel::sql {
 namespace {
 
-constexpr Oid kBtree{403};
-constexpr int kShare = 5;
-
 Oid choose_operator_class(CommandContext& context, std::string_view name, Oid type) {
   Catalog& catalog = context.catalog;
   if (name.empty()) {
-    const BuiltinOperatorClass* found = default_operator_class(type, kBtree);
+    const BuiltinOperatorClass* found = default_operator_class(type, kBtreeMethod);
     if (found != nullptr) return found->oid;
     throw SqlError{sqlstate::kUndefinedObject,
                    "data type " + catalog.format_type(type) +
@@ -30,7 +29,7 @@ Oid choose_operator_class(CommandContext& context, std::string_view name, Oid ty
             "type.");
   }
   if (const std::size_t dot = name.rfind('.'); dot != std::string_view::npos) name = name.substr(dot + 1);
-  const BuiltinOperatorClass* found = find_operator_class(kBtree, name);
+  const BuiltinOperatorClass* found = find_operator_class(kBtreeMethod, name);
   if (found == nullptr) {
     throw SqlError{sqlstate::kUndefinedObject,
                    "operator class " + in_quotes(name) + " does not exist for access method \"btree\""};
@@ -100,7 +99,7 @@ void check_table(CommandContext& context, const Relation& table) {
 
 std::string run_create_index(CommandContext& context, const CreateIndexUtility& utility) {
   Catalog& catalog = context.catalog;
-  const RelationRef table = require_relation(context, utility.table, kShare);
+  const RelationRef table = require_relation(context, utility.table, kShareLock);
   check_table(context, *table);
   if (!utility.method.empty() && utility.method != "btree") {
     const bool known = std::ranges::any_of(builtin_access_methods(), [&](const BuiltinAccessMethod& method) {

@@ -2,6 +2,7 @@
 
 #include "base/sqlstate.h"
 #include "sql/catalog/catalog_scan.h"
+#include "sql/catalog/relation_lock.h"
 #include "sql/commands/constraints.h"
 #include "sql/commands/index_create.h"
 #include "sql/commands/support.h"
@@ -17,7 +18,6 @@ constexpr std::uint32_t kGenerated = 1u << 4;
 constexpr std::uint32_t kIdentity = 1u << 5;
 constexpr std::uint32_t kIndexes = 1u << 6;
 constexpr std::uint32_t kStorage = 1u << 8;
-constexpr int kAccessShare = 1;
 
 void copy_indexes(CommandContext& context, const Relation& source, const Relation& table) {
   for (const IndexInfo& index : source.indexes) {
@@ -81,7 +81,7 @@ void copy_comments(CommandContext& context, const Relation& source, const Relati
 
 void copy_like_columns(CommandContext& context, const LikeClause& clause,
                        std::vector<ResolvedColumn>& columns, LikeWork& work) {
-  const RelationRef source = require_relation(context, clause.source, kAccessShare);
+  const RelationRef source = require_relation(context, clause.source, kAccessShareLock);
   if (!source->is_table() && source->kind != 'v' && source->kind != 'c') {
     throw SqlError{sqlstate::kWrongObjectType,
                    "relation " + in_quotes(source->name) + " is invalid in LIKE clause"};

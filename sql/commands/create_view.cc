@@ -15,8 +15,6 @@
 namespace pinwheel::sql {
 namespace {
 
-constexpr int kAccessExclusive = 8;
-
 std::vector<NewColumn> view_columns(CommandContext& context, const CreateViewUtility& utility) {
   std::vector<NewColumn> columns;
   const auto results = result_columns(*utility.query, context.arena);
@@ -129,7 +127,7 @@ std::string run_create_view(CommandContext& context, const CreateViewUtility& ut
   const std::string source = view_source(context, utility, columns);
   if (utility.replace) {
     const RelationRef old =
-        lock_relation_by_name(catalog, catalog.schema_name(view.schema), view.name, kAccessExclusive);
+        lock_relation_by_name(catalog, catalog.schema_name(view.schema), view.name, kAccessExclusiveLock);
     if (old) {
       if (old->kind != 'v')
         throw SqlError{sqlstate::kWrongObjectType, in_quotes(old->name) + " is not a view"};

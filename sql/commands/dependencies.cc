@@ -12,8 +12,6 @@
 namespace pinwheel::sql {
 namespace {
 
-constexpr int kAccessExclusive = 8;
-
 struct FoundObject {
   ObjectAddress object;
   /// What it was found through; unset for the objects named.
@@ -83,14 +81,14 @@ class DependentSearch {
   }
 
   void lock(const ObjectAddress& object) {
-    if (object.catalog == kClassTable) lock_relation(catalog_, object.object, kAccessExclusive);
+    if (object.catalog == kClassTable) lock_relation(catalog_, object.object, kAccessExclusiveLock);
     if (object.catalog == kConstraintTable) {
       const auto row = find_row<ConstraintRow>(catalog_, {{1, object.object}});
-      if (row && is_valid(row->conrelid)) lock_relation(catalog_, row->conrelid, kAccessExclusive);
+      if (row && is_valid(row->conrelid)) lock_relation(catalog_, row->conrelid, kAccessExclusiveLock);
     }
     if (object.catalog == kAttrDefTable) {
       const auto row = find_row<AttrDefRow>(catalog_, {{1, object.object}});
-      if (row) lock_relation(catalog_, row->adrelid, kAccessExclusive);
+      if (row) lock_relation(catalog_, row->adrelid, kAccessExclusiveLock);
     }
   }
 

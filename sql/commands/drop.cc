@@ -1,5 +1,6 @@
 #include "base/sqlstate.h"
 #include "sql/catalog/catalog_scan.h"
+#include "sql/catalog/relation_lock.h"
 #include "sql/commands/commands_list.h"
 #include "sql/commands/dependencies.h"
 #include "sql/commands/support.h"
@@ -7,8 +8,6 @@
 
 namespace pinwheel::sql {
 namespace {
-
-constexpr int kAccessExclusive = 8;
 
 struct DropKind {
   ObjectKind object;
@@ -58,7 +57,7 @@ std::string drop_relations(CommandContext& context, const DropUtility& utility, 
       static_cast<void>(catalog.transaction().locks().lock_relation(
           catalog.eval().database, relation->self_index.front().table, txn::LockMode::kAccessExclusive));
     }
-    relation = find_locked_relation(context, name, kAccessExclusive);
+    relation = find_locked_relation(context, name, kAccessExclusiveLock);
     if (!relation) {
       if (utility.missing_ok) {
         notice_skipping(context, kind.word, name);

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/sqlstate.h"
+#include "sql/catalog/builtin.h"
 #include "sql/catalog/catalog_scan.h"
 #include "sql/catalog/relation_lock.h"
 #include "sql/commands/constraints.h"
@@ -12,8 +13,6 @@
 namespace pinwheel::sql {
 namespace {
 
-constexpr int kShareRowExclusive = 6;
-constexpr Oid kBtree{403};
 constexpr int kEqualStrategy = 3;
 
 std::string join(const std::vector<std::string>& parts, std::string_view by) {
@@ -68,7 +67,7 @@ KeyOperators find_operators(Catalog& catalog, const Column& fk, const Column& pk
   operators.pk_pk = family_operator(family, pk_type, pk_type, kEqualStrategy);
   // The foreign column's type itself, else what it is coercible to in the family.
   Oid fk_type = fk.type;
-  const BuiltinOperatorClass* fk_class = default_operator_class(fk.type, kBtree);
+  const BuiltinOperatorClass* fk_class = default_operator_class(fk.type, kBtreeMethod);
   if (fk_class != nullptr && fk_class->family == family) fk_type = fk_class->input_type;
   operators.pk_fk = family_operator(family, pk_type, fk_type, kEqualStrategy);
   operators.fk_fk = family_operator(family, fk_type, fk_type, kEqualStrategy);
@@ -142,7 +141,7 @@ void validate_foreign_key(CommandContext& context, const Relation& from, const F
 void add_foreign_key(CommandContext& context, Oid table_oid, const ConstraintDefinition& definition,
                      std::span<const std::string_view> columns, bool validate) {
   Catalog& catalog = context.catalog;
-  const RelationRef to = require_relation(context, definition.referenced, kShareRowExclusive);
+  const RelationRef to = require_relation(context, definition.referenced, kShareRowExclusiveLock);
   const RelationRef from = catalog.require_relation(table_oid);
   if (to->kind != 'r') {
     throw SqlError{sqlstate::kWrongObjectType,

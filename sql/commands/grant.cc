@@ -3,6 +3,7 @@
 #include "base/sqlstate.h"
 #include "sql/catalog/acl_text.h"
 #include "sql/catalog/catalog_scan.h"
+#include "sql/catalog/relation_lock.h"
 #include "sql/commands/commands_list.h"
 #include "sql/commands/constraints.h"
 #include "sql/commands/relation_create.h"
@@ -10,8 +11,6 @@
 
 namespace pinwheel::sql {
 namespace {
-
-constexpr int kAccessShare = 1;
 
 /// One GRANT or REVOKE over one access control list.
 class AclChange {
@@ -155,7 +154,7 @@ std::string run_grant(CommandContext& context, const GrantUtility& utility) {
     switch (utility.object) {
       case ObjectKind::kTable:
       case ObjectKind::kSequence:
-        change_relation(context, change, utility, *require_relation(context, name, kAccessShare));
+        change_relation(context, change, utility, *require_relation(context, name, kAccessShareLock));
         break;
       case ObjectKind::kSchema:
         change_schema(context, change, name.name);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/sqlstate.h"
+#include "sql/catalog/builtin.h"
 #include "sql/catalog/catalog_scan.h"
 #include "sql/catalog/relation_builder.h"
 #include "sql/commands/dependencies.h"
@@ -14,7 +15,6 @@
 namespace pinwheel::sql {
 namespace {
 
-constexpr Oid kBtree{403};
 constexpr std::size_t kMaxName = 63;
 
 std::string cut(std::string_view name, std::size_t bytes) {
@@ -134,7 +134,7 @@ Oid create_index(Catalog& catalog, const NewIndex& index, bool for_constraint) {
   relation.kind = 'i';
   relation.persistence = table->persistence;
   relation.owner = table->owner;
-  relation.access_method = kBtree;
+  relation.access_method = kBtreeMethod;
   relation.has_row_type = false;
   relation.options = index.options;
   for (const NewIndexKey& key : index.keys) {

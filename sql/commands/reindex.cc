@@ -9,15 +9,12 @@
 namespace pinwheel::sql {
 namespace {
 
-constexpr int kShare = 5;
-constexpr int kAccessExclusive = 8;
-
 void reindex_table(Catalog& catalog, Oid oid) {
-  const RelationRef table = lock_relation(catalog, oid, kShare);
+  const RelationRef table = lock_relation(catalog, oid, kShareLock);
   if (!table) return;
   refuse_system_relation(*table);
   for (const IndexInfo& index : table->indexes) {
-    static_cast<void>(lock_relation(catalog, index.oid, kAccessExclusive));
+    static_cast<void>(lock_relation(catalog, index.oid, kAccessExclusiveLock));
     rebuild_index(catalog, *table, index.oid);
   }
   if (is_valid(table->toast_table)) reindex_table(catalog, table->toast_table);
@@ -41,13 +38,13 @@ std::string run_reindex(CommandContext& context, const ReindexUtility& utility) 
         throw SqlError{sqlstate::kWrongObjectType, in_quotes(index->name) + " is not an index"};
       refuse_system_relation(*index);
       catalog.check_relation_owner(*index);
-      const RelationRef table = lock_relation(catalog, index->self_index.front().table, kShare);
-      static_cast<void>(lock_relation(catalog, index->oid, kAccessExclusive));
+      const RelationRef table = lock_relation(catalog, index->self_index.front().table, kShareLock);
+      static_cast<void>(lock_relation(catalog, index->oid, kAccessExclusiveLock));
       if (table) rebuild_index(catalog, *table, index->oid);
       break;
     }
     case ObjectKind::kTable: {
-      const RelationRef table = require_relation(context, utility.name, kShare);
+      const RelationRef table = require_relation(context, utility.name, kShareLock);
       if (table->kind != 'r') {
         throw SqlError{sqlstate::kWrongObjectType,
                        in_quotes(table->name) + " is not a table or materialized view"};

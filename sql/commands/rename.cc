@@ -13,8 +13,6 @@
 namespace pinwheel::sql {
 namespace {
 
-constexpr int kAccessExclusive = 8;
-
 std::string_view alter_tag(ObjectKind object) {
   switch (object) {
     case ObjectKind::kIndex:
@@ -36,9 +34,9 @@ std::string_view alter_tag(ObjectKind object) {
 
 /// The relation to alter, locked and owned; null (with a notice) when IF EXISTS allows that.
 RelationRef target_relation(CommandContext& context, const QualifiedName& name, bool missing_ok) {
-  RelationRef relation = find_locked_relation(context, name, kAccessExclusive);
+  RelationRef relation = find_locked_relation(context, name, kAccessExclusiveLock);
   if (!relation) {
-    if (!missing_ok) return require_relation(context, name, kAccessExclusive);
+    if (!missing_ok) return require_relation(context, name, kAccessExclusiveLock);
     notice_skipping(context, "relation", name);
     return {};
   }

@@ -1,5 +1,6 @@
 #include "base/sqlstate.h"
 #include "sql/catalog/catalog_scan.h"
+#include "sql/catalog/relation_lock.h"
 #include "sql/commands/commands_list.h"
 #include "sql/commands/constraints.h"
 #include "sql/commands/dependencies.h"
@@ -11,9 +12,6 @@
 
 namespace pinwheel::sql {
 namespace {
-
-constexpr int kShareRowExclusive = 6;
-constexpr int kAccessShare = 1;
 
 /// OWNED BY table.column, or NONE.
 void set_owner_column(CommandContext& context, Oid sequence_oid, std::span<std::string_view> owned_by) {
@@ -35,7 +33,7 @@ void set_owner_column(CommandContext& context, Oid sequence_oid, std::span<std::
   QualifiedName name;
   name.name = owned_by[owned_by.size() - 2];
   if (owned_by.size() > 2) name.schema = owned_by[owned_by.size() - 3];
-  const RelationRef table = require_relation(context, name, kAccessShare);
+  const RelationRef table = require_relation(context, name, kAccessShareLock);
   if (table->kind != 'r') {
     throw SqlError{sqlstate::kWrongObjectType,
                    "sequence cannot be owned by relation " + in_quotes(table->name)};
@@ -75,7 +73,7 @@ std::string run_create_sequence(CommandContext& context, const CreateSequenceUti
 
 std::string run_alter_sequence(CommandContext& context, const AlterSequenceUtility& utility) {
   Catalog& catalog = context.catalog;
-  const RelationRef sequence = find_locked_relation(context, utility.name, kShareRowExclusive);
+  const RelationRef sequence = find_locked_relation(context, utility.name, kShareRowExclusiveLock);
   if (!sequence) {
     if (!utility.missing_ok) catalog.throw_no_relation(utility.name.schema, utility.name.name);
     notice_skipping(context, "relation", utility.name);

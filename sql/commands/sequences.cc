@@ -20,8 +20,6 @@
 namespace pinwheel::sql {
 namespace {
 
-constexpr int kRowExclusive = 3;
-
 /// The one row of a sequence.
 struct SequenceRowValues {
   std::int64_t last_value = 1;
@@ -165,7 +163,7 @@ void rewrite_sequence(Catalog& catalog, Oid oid, std::int64_t last_value, bool i
 }
 
 std::int64_t SequenceValues::next(Oid oid) {
-  const RelationRef sequence = open_sequence(catalog_, oid, kRowExclusive);
+  const RelationRef sequence = open_sequence(catalog_, oid, kRowExclusiveLock);
   check_sequence_privilege(catalog_, *sequence, kUsagePrivilege | kUpdatePrivilege);
   check_writable(catalog_, *sequence, "nextval");
   Cached& cached = cached_[oid];
@@ -227,7 +225,7 @@ std::int64_t SequenceValues::last() {
 }
 
 void SequenceValues::set(Oid oid, std::int64_t value, bool is_called) {
-  const RelationRef sequence = open_sequence(catalog_, oid, kRowExclusive);
+  const RelationRef sequence = open_sequence(catalog_, oid, kRowExclusiveLock);
   check_sequence_privilege(catalog_, *sequence, kUpdatePrivilege);
   check_writable(catalog_, *sequence, "setval");
   const SequenceInfo info = catalog_.sequence(oid).value();

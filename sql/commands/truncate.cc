@@ -13,8 +13,6 @@
 namespace pinwheel::sql {
 namespace {
 
-constexpr int kAccessExclusive = 8;
-
 bool is_listed(const std::vector<RelationRef>& tables, Oid oid) {
   return std::ranges::any_of(tables, [&](const RelationRef& table) { return table->oid == oid; });
 }
@@ -32,7 +30,7 @@ void follow_foreign_keys(CommandContext& context, std::vector<RelationRef>& tabl
             .detail("Table " + name + " references " + in_quotes(table->name) + ".")
             .hint("Truncate table " + name + " at the same time, or use TRUNCATE ... CASCADE.");
       }
-      const RelationRef other = lock_relation(context.catalog, key.from_table, kAccessExclusive);
+      const RelationRef other = lock_relation(context.catalog, key.from_table, kAccessExclusiveLock);
       if (!other) continue;
       send_notice(context, "truncate cascades to table " + in_quotes(other->name));
       context.catalog.check_relation_privilege(*other, kTruncatePrivilege);
@@ -53,7 +51,7 @@ void restart_sequences(Catalog& catalog, Oid table) {
     if (row.classid != kClassTable || row.refobjsubid == 0) continue;
     const RelationRef sequence = catalog.relation(row.objid);
     if (!sequence || sequence->kind != 'S') continue;
-    static_cast<void>(lock_relation(catalog, row.objid, kAccessExclusive));
+    static_cast<void>(lock_relation(catalog, row.objid, kAccessExclusiveLock));
     rewrite_sequence(catalog, row.objid, catalog.sequence(row.objid).value().start, false);
   }
 }
@@ -63,7 +61,7 @@ void restart_sequences(Catalog& catalog, Oid table) {
 std::string run_truncate(CommandContext& context, const TruncateUtility& utility) {
   std::vector<RelationRef> tables;
   for (const QualifiedName& name : utility.tables) {
-    const RelationRef table = require_relation(context, name, kAccessExclusive);
+    const RelationRef table = require_relation(context, name, kAccessExclusiveLock);
     if (is_listed(tables, table->oid)) continue;
     if (table->kind != 'r') {
       throw SqlError{sqlstate::kWrongObjectType, in_quotes(table->name) + " is not a table"};

@@ -15,8 +15,6 @@
 namespace pinwheel::sql {
 namespace {
 
-constexpr int kShareUpdateExclusive = 4;
-constexpr int kAccessExclusive = 8;
 constexpr int kMaxParallelWorkers = 1024;
 
 /// A table of the command's list, or of the whole database.
@@ -133,7 +131,7 @@ RelationRef open_table(CommandContext& context, const ChosenTable& table, const 
 }
 
 void vacuum_table(CommandContext& context, const ChosenTable& table, const VacuumOptions& options) {
-  const int mode = options.full ? kAccessExclusive : kShareUpdateExclusive;
+  const int mode = options.full ? kAccessExclusiveLock : kShareUpdateExclusiveLock;
   const RelationRef relation = open_table(context, table, options, mode);
   if (!relation) return;
   // The system's own tables keep their files.
@@ -150,7 +148,7 @@ void vacuum_table(CommandContext& context, const ChosenTable& table, const Vacuu
 void analyze_table(CommandContext& context, const ChosenTable& table, const VacuumOptions& options) {
   VacuumOptions only = options;
   only.vacuum = false;
-  const RelationRef relation = open_table(context, table, only, kShareUpdateExclusive);
+  const RelationRef relation = open_table(context, table, only, kShareUpdateExclusiveLock);
   if (relation) analyze_relation(context, *relation, table.columns, options);
 }
 

@@ -422,7 +422,7 @@ Datum array_of_arrays_final(FunctionCall& call) {
                      state->nulls);
 }
 
-constexpr BuiltinFunction kFunctions[] = {
+constexpr BuiltinFunction kAggregatesFunctions[] = {
     {"int2_sum", small_sum},
     {"int4_sum", small_sum},
     {"int8_sum",
@@ -468,6 +468,6 @@ constexpr BuiltinFunction kFunctions[] = {
 
 }  // namespace
 
-std::span<const BuiltinFunction> aggregate_functions() { return kFunctions; }
+std::span<const BuiltinFunction> aggregate_functions() { return kAggregatesFunctions; }
 
 }  // namespace pinwheel::sql::functions

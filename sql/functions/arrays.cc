@@ -373,7 +373,7 @@ Datum width_bucket(FunctionCall& c) {
   return Datum::from_int32(static_cast<std::int32_t>(end - e.values));
 }
 
-constexpr BuiltinFunction kFunctions[] = {
+constexpr BuiltinFunction kArraysFunctions[] = {
     {"array_append", [](FunctionCall& c) { return push(c, 0, 1, false); }},
     {"array_prepend", [](FunctionCall& c) { return push(c, 1, 0, true); }},
     {"array_cat", concatenate},
@@ -432,6 +432,6 @@ constexpr BuiltinFunction kFunctions[] = {
 
 }  // namespace
 
-std::span<const BuiltinFunction> array_functions() { return kFunctions; }
+std::span<const BuiltinFunction> array_functions() { return kArraysFunctions; }
 
 }  // namespace pinwheel::sql::functions

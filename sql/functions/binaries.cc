@@ -13,8 +13,6 @@ namespace pinwheel::sql::functions {
 
 namespace {
 
-Datum give(const FunctionCall& call, std::string_view bytes) { return make_var(*call.arena, bytes); }
-
 std::string_view substring(std::string_view bytes, std::int64_t from, std::int64_t count, bool to_end) {
   std::int64_t end = static_cast<std::int64_t>(bytes.size()) + 1;
   if (!to_end) {
@@ -33,7 +31,7 @@ Datum overlay(const FunctionCall& call, std::int64_t length) {
   std::string result{substring(bytes, 1, from - 1, false)};
   result += call.text(1);
   result += substring(bytes, from + length, 0, true);
-  return give(call, result);
+  return call.make_var(result);
 }
 
 std::string_view trim(std::string_view bytes, std::string_view set, bool left, bool right) {
@@ -59,7 +57,7 @@ Datum set_byte(FunctionCall& call) {
   const std::int32_t index = call.args[1].as_int32();
   if (index < 0 || static_cast<std::size_t>(index) >= bytes.size()) throw_index(index, bytes.size());
   bytes[static_cast<std::size_t>(index)] = static_cast<char>(call.args[2].as_int32());
-  return give(call, bytes);
+  return call.make_var(bytes);
 }
 Datum get_bit(FunctionCall& call) {
   const std::string_view bytes = call.text(0);
@@ -76,7 +74,7 @@ Datum set_bit(FunctionCall& call) {
   if (bit != 0 && bit != 1) throw SqlError{sqlstate::kInvalidParameterValue, "new bit must be 0 or 1"};
   char& byte = bytes[static_cast<std::size_t>(index / 8)];
   byte = static_cast<char>((byte & ~(1 << (index % 8))) | bit << (index % 8));
-  return give(call, bytes);
+  return call.make_var(bytes);
 }
 
 Datum bit_count(FunctionCall& call) {
@@ -185,17 +183,17 @@ Datum encode(FunctionCall& call) {
     throw SqlError{sqlstate::kInvalidParameterValue,
                    "unrecognized encoding: \"" + std::string{call.text(1)} + "\""};
   }
-  return give(call, out);
+  return call.make_var(out);
 }
 
 Datum decode(FunctionCall& call) {
   const std::string format = lower(call.text(1));
   const std::string_view text = call.text(0);
-  if (format == "hex") return give(call, decode_hex(text));
-  if (format == "base64") return give(call, decode_base64(text));
+  if (format == "hex") return call.make_var(decode_hex(text));
+  if (format == "base64") return call.make_var(decode_base64(text));
   if (format == "escape") {
-    if (text.substr(0, 2) == "\\x") return give(call, parse_bytea("\\" + std::string{text}));
-    return give(call, parse_bytea(text));
+    if (text.substr(0, 2) == "\\x") return call.make_var(parse_bytea("\\" + std::string{text}));
+    return call.make_var(parse_bytea(text));
   }
   throw SqlError{sqlstate::kInvalidParameterValue,
                  "unrecognized encoding: \"" + std::string{call.text(1)} + "\""};
@@ -204,7 +202,7 @@ Datum decode(FunctionCall& call) {
 Datum md5_hex(FunctionCall& call) {
   std::string hex;
   append_hex(hex, md5(call.text(0)));
-  return give(call, hex);
+  return call.make_var(hex);
 }
 
 // convert_from(), convert_to(): UTF8 is the one encoding.
@@ -215,16 +213,16 @@ void check_encoding(std::string_view name) {
   }
 }
 
-constexpr BuiltinFunction kFunctions[] = {
+constexpr BuiltinFunction kBinariesFunctions[] = {
     {"byteaoctetlen",
      [](FunctionCall& c) { return Datum::from_int32(static_cast<std::int32_t>(var_raw_size(c.args[0]))); }},
-    {"byteacat", [](FunctionCall& c) { return give(c, std::string{c.text(0)} + std::string{c.text(1)}); }},
+    {"byteacat", [](FunctionCall& c) { return c.make_var(std::string{c.text(0)} + std::string{c.text(1)}); }},
     {"bytea_substr",
      [](FunctionCall& c) {
-       return give(c, substring(c.text(0), c.args[1].as_int32(), c.args[2].as_int32(), false));
+       return c.make_var(substring(c.text(0), c.args[1].as_int32(), c.args[2].as_int32(), false));
      }},
     {"bytea_substr_no_len",
-     [](FunctionCall& c) { return give(c, substring(c.text(0), c.args[1].as_int32(), 0, true)); }},
+     [](FunctionCall& c) { return c.make_var(substring(c.text(0), c.args[1].as_int32(), 0, true)); }},
     {"byteaoverlay", [](FunctionCall& c) { return overlay(c, c.args[3].as_int32()); }},
     {"byteaoverlay_no_len",
      [](FunctionCall& c) { return overlay(c, static_cast<std::int64_t>(c.text(1).size())); }},
@@ -233,9 +231,9 @@ constexpr BuiltinFunction kFunctions[] = {
        const std::size_t at = c.text(0).find(c.text(1));
        return Datum::from_int32(at == std::string_view::npos ? 0 : static_cast<std::int32_t>(at) + 1);
      }},
-    {"byteatrim", [](FunctionCall& c) { return give(c, trim(c.text(0), c.text(1), true, true)); }},
-    {"bytealtrim", [](FunctionCall& c) { return give(c, trim(c.text(0), c.text(1), true, false)); }},
-    {"byteartrim", [](FunctionCall& c) { return give(c, trim(c.text(0), c.text(1), false, true)); }},
+    {"byteatrim", [](FunctionCall& c) { return c.make_var(trim(c.text(0), c.text(1), true, true)); }},
+    {"bytealtrim", [](FunctionCall& c) { return c.make_var(trim(c.text(0), c.text(1), true, false)); }},
+    {"byteartrim", [](FunctionCall& c) { return c.make_var(trim(c.text(0), c.text(1), false, true)); }},
     {"byteaGetByte", get_byte},
     {"byteaSetByte", set_byte},
     {"byteaGetBit", get_bit},
@@ -245,10 +243,10 @@ constexpr BuiltinFunction kFunctions[] = {
     {"binary_decode", decode},
     {"md5_text", md5_hex},
     {"md5_bytea", md5_hex},
-    {"sha224_bytea", [](FunctionCall& c) { return give(c, sha224(c.text(0))); }},
-    {"sha256_bytea", [](FunctionCall& c) { return give(c, sha256(c.text(0))); }},
-    {"sha384_bytea", [](FunctionCall& c) { return give(c, sha384(c.text(0))); }},
-    {"sha512_bytea", [](FunctionCall& c) { return give(c, sha512(c.text(0))); }},
+    {"sha224_bytea", [](FunctionCall& c) { return c.make_var(sha224(c.text(0))); }},
+    {"sha256_bytea", [](FunctionCall& c) { return c.make_var(sha256(c.text(0))); }},
+    {"sha384_bytea", [](FunctionCall& c) { return c.make_var(sha384(c.text(0))); }},
+    {"sha512_bytea", [](FunctionCall& c) { return c.make_var(sha512(c.text(0))); }},
     {"pg_convert_from",
      [](FunctionCall& c) {
        check_encoding(name_view(c.args[1]));
@@ -264,6 +262,6 @@ constexpr BuiltinFunction kFunctions[] = {
 
 }  // namespace
 
-std::span<const BuiltinFunction> binary_functions() { return kFunctions; }
+std::span<const BuiltinFunction> binary_functions() { return kBinariesFunctions; }
 
 }  // namespace pinwheel::sql::functions

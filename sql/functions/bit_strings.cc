@@ -10,12 +10,12 @@ namespace pinwheel::sql::functions {
 
 namespace {
 
-BitsView view(const FunctionCall& c, int i) { return view_bits(c.plain(i)); }
+BitsView bits_of(const FunctionCall& c, int i) { return view_bits(c.plain(i)); }
 void set(std::uint8_t* bytes, int i) { bytes[i >> 3] |= static_cast<std::uint8_t>(0x80 >> (i & 7)); }
 
-Datum combine(FunctionCall& c, std::string_view name, auto operation) {
-  const BitsView a = view(c, 0);
-  const BitsView b = view(c, 1);
+Datum combine_bits(FunctionCall& c, std::string_view name, auto operation) {
+  const BitsView a = bits_of(c, 0);
+  const BitsView b = bits_of(c, 1);
   if (a.count != b.count) {
     throw SqlError{sqlstate::kStringDataLengthMismatch,
                    "cannot " + std::string{name} + " bit strings of different sizes"};
@@ -27,8 +27,8 @@ Datum combine(FunctionCall& c, std::string_view name, auto operation) {
   return result;
 }
 
-Datum invert(FunctionCall& c) {
-  const BitsView a = view(c, 0);
+Datum invert_bits(FunctionCall& c) {
+  const BitsView a = bits_of(c, 0);
   std::uint8_t* to;
   const Datum result = make_bits(*c.arena, a.count, &to);
   for (int i = 0; i < a.count; ++i) {
@@ -38,8 +38,8 @@ Datum invert(FunctionCall& c) {
 }
 
 /// Positive `by` moves bits to the left.
-Datum shift(FunctionCall& c, std::int64_t by) {
-  const BitsView a = view(c, 0);
+Datum shift_bits(FunctionCall& c, std::int64_t by) {
+  const BitsView a = bits_of(c, 0);
   std::uint8_t* to;
   const Datum result = make_bits(*c.arena, a.count, &to);
   for (std::int64_t i = 0; i < a.count; ++i) {
@@ -49,7 +49,7 @@ Datum shift(FunctionCall& c, std::int64_t by) {
   return result;
 }
 
-Datum concatenate(Arena& arena, std::initializer_list<BitsView> parts) {
+Datum concatenate_bits(Arena& arena, std::initializer_list<BitsView> parts) {
   int total = 0;
   for (const BitsView& part : parts) total += part.count;
   std::uint8_t* to;
@@ -63,7 +63,8 @@ Datum concatenate(Arena& arena, std::initializer_list<BitsView> parts) {
   return result;
 }
 
-Datum substring(Arena& arena, const BitsView& bits, std::int64_t from, std::int64_t count, bool to_end) {
+Datum substring_of_bits(Arena& arena, const BitsView& bits, std::int64_t from, std::int64_t count,
+                        bool to_end) {
   std::int64_t end = static_cast<std::int64_t>(bits.count) + 1;
   if (!to_end) {
     if (count < 0) throw SqlError{sqlstate::kSubstringError, "negative substring length not allowed"};
@@ -79,17 +80,17 @@ Datum substring(Arena& arena, const BitsView& bits, std::int64_t from, std::int6
   return result;
 }
 
-Datum overlay(FunctionCall& c, std::int64_t length) {
-  const BitsView bits = view(c, 0);
+Datum overlay_bits(FunctionCall& c, std::int64_t length) {
+  const BitsView bits = bits_of(c, 0);
   const std::int64_t from = c.args[2].as_int32();
   if (from <= 0) throw SqlError{sqlstate::kSubstringError, "negative substring length not allowed"};
-  const Datum head = substring(*c.arena, bits, 1, from - 1, false);
-  const Datum tail = substring(*c.arena, bits, from + length, 0, true);
-  return concatenate(*c.arena, {view_bits(head), view(c, 1), view_bits(tail)});
+  const Datum head = substring_of_bits(*c.arena, bits, 1, from - 1, false);
+  const Datum tail = substring_of_bits(*c.arena, bits, from + length, 0, true);
+  return concatenate_bits(*c.arena, {view_bits(head), bits_of(c, 1), view_bits(tail)});
 }
 
 template <class T>
-Datum from_integer(FunctionCall& c) {
+Datum bits_from_integer(FunctionCall& c) {
   const std::int64_t value = c.args[0].as_int64();
   int size = c.args[1].as_int32();
   if (size <= 0 || size > 83886080) size = 1;
@@ -102,8 +103,8 @@ Datum from_integer(FunctionCall& c) {
   return result;
 }
 template <class T>
-Datum to_integer(FunctionCall& c) {
-  const BitsView bits = view(c, 0);
+Datum integer_from_bits(FunctionCall& c) {
+  const BitsView bits = bits_of(c, 0);
   constexpr int kBits = 8 * sizeof(T);
   if (bits.count > kBits) throw_out_of_range(kBits == 32 ? "integer" : "bigint");
   std::uint64_t value = 0;
@@ -111,7 +112,7 @@ Datum to_integer(FunctionCall& c) {
   return Datum::from_int64(static_cast<T>(value));
 }
 
-void check_index(std::int32_t index, int count) {
+void check_bit_index(std::int32_t index, int count) {
   if (index < 0 || index >= count) {
     throw SqlError{
         sqlstate::kArraySubscriptError,
@@ -119,10 +120,10 @@ void check_index(std::int32_t index, int count) {
   }
 }
 
-Datum set_bit(FunctionCall& c) {
-  const BitsView bits = view(c, 0);
+Datum replace_bit(FunctionCall& c) {
+  const BitsView bits = bits_of(c, 0);
   const std::int32_t index = c.args[1].as_int32();
-  check_index(index, bits.count);
+  check_bit_index(index, bits.count);
   const std::int32_t value = c.args[2].as_int32();
   if (value != 0 && value != 1) throw SqlError{sqlstate::kInvalidParameterValue, "new bit must be 0 or 1"};
   std::uint8_t* to;
@@ -133,9 +134,9 @@ Datum set_bit(FunctionCall& c) {
   return result;
 }
 
-Datum position(FunctionCall& c) {
-  const BitsView text = view(c, 0);
-  const BitsView part = view(c, 1);
+Datum position_of_bits(FunctionCall& c) {
+  const BitsView text = bits_of(c, 0);
+  const BitsView part = bits_of(c, 1);
   if (part.count == 0) return Datum::from_int32(text.count == 0 ? 0 : 1);
   for (int start = 0; start + part.count <= text.count; ++start) {
     int i = 0;
@@ -145,43 +146,45 @@ Datum position(FunctionCall& c) {
   return Datum::from_int32(0);
 }
 
-constexpr BuiltinFunction kFunctions[] = {
-    {"bit_and", [](FunctionCall& c) { return combine(c, "AND", [](int a, int b) { return a & b; }); }},
-    {"bit_or", [](FunctionCall& c) { return combine(c, "OR", [](int a, int b) { return a | b; }); }},
-    {"bitxor", [](FunctionCall& c) { return combine(c, "XOR", [](int a, int b) { return a ^ b; }); }},
-    {"bitnot", invert},
-    {"bitshiftleft", [](FunctionCall& c) { return shift(c, c.args[1].as_int32()); }},
-    {"bitshiftright", [](FunctionCall& c) { return shift(c, -std::int64_t{c.args[1].as_int32()}); }},
+constexpr BuiltinFunction kBitStringsFunctions[] = {
+    {"bit_and", [](FunctionCall& c) { return combine_bits(c, "AND", [](int a, int b) { return a & b; }); }},
+    {"bit_or", [](FunctionCall& c) { return combine_bits(c, "OR", [](int a, int b) { return a | b; }); }},
+    {"bitxor", [](FunctionCall& c) { return combine_bits(c, "XOR", [](int a, int b) { return a ^ b; }); }},
+    {"bitnot", invert_bits},
+    {"bitshiftleft", [](FunctionCall& c) { return shift_bits(c, c.args[1].as_int32()); }},
+    {"bitshiftright", [](FunctionCall& c) { return shift_bits(c, -std::int64_t{c.args[1].as_int32()}); }},
     {"bitcat",
      [](FunctionCall& c) {
-       return concatenate(*c.arena, {view(c, 0), view(c, 1)});
+       return concatenate_bits(*c.arena, {bits_of(c, 0), bits_of(c, 1)});
      }},
     {"bitsubstr",
      [](FunctionCall& c) {
-       return substring(*c.arena, view(c, 0), c.args[1].as_int32(), c.args[2].as_int32(), false);
+       return substring_of_bits(*c.arena, bits_of(c, 0), c.args[1].as_int32(), c.args[2].as_int32(), false);
      }},
     {"bitsubstr_no_len",
-     [](FunctionCall& c) { return substring(*c.arena, view(c, 0), c.args[1].as_int32(), 0, true); }},
-    {"bitoverlay", [](FunctionCall& c) { return overlay(c, c.args[3].as_int32()); }},
-    {"bitoverlay_no_len", [](FunctionCall& c) { return overlay(c, view(c, 1).count); }},
-    {"bitlength", [](FunctionCall& c) { return Datum::from_int32(view(c, 0).count); }},
-    {"bit_length(bit)", [](FunctionCall& c) { return Datum::from_int32(view(c, 0).count); }, Oid{1812}},
-    {"bitoctetlength", [](FunctionCall& c) { return Datum::from_int32((view(c, 0).count + 7) / 8); }},
-    {"bitfromint4", from_integer<std::int32_t>},
-    {"bitfromint8", from_integer<std::int64_t>},
-    {"bittoint4", to_integer<std::int32_t>},
-    {"bittoint8", to_integer<std::int64_t>},
-    {"bitposition", position},
+     [](FunctionCall& c) {
+       return substring_of_bits(*c.arena, bits_of(c, 0), c.args[1].as_int32(), 0, true);
+     }},
+    {"bitoverlay", [](FunctionCall& c) { return overlay_bits(c, c.args[3].as_int32()); }},
+    {"bitoverlay_no_len", [](FunctionCall& c) { return overlay_bits(c, bits_of(c, 1).count); }},
+    {"bitlength", [](FunctionCall& c) { return Datum::from_int32(bits_of(c, 0).count); }},
+    {"bit_length(bit)", [](FunctionCall& c) { return Datum::from_int32(bits_of(c, 0).count); }, Oid{1812}},
+    {"bitoctetlength", [](FunctionCall& c) { return Datum::from_int32((bits_of(c, 0).count + 7) / 8); }},
+    {"bitfromint4", bits_from_integer<std::int32_t>},
+    {"bitfromint8", bits_from_integer<std::int64_t>},
+    {"bittoint4", integer_from_bits<std::int32_t>},
+    {"bittoint8", integer_from_bits<std::int64_t>},
+    {"bitposition", position_of_bits},
     {"bitgetbit",
      [](FunctionCall& c) {
-       const BitsView bits = view(c, 0);
-       check_index(c.args[1].as_int32(), bits.count);
+       const BitsView bits = bits_of(c, 0);
+       check_bit_index(c.args[1].as_int32(), bits.count);
        return Datum::from_int32(bits.get(c.args[1].as_int32()));
      }},
-    {"bitsetbit", set_bit},
+    {"bitsetbit", replace_bit},
     {"bit_bit_count",
      [](FunctionCall& c) {
-       const BitsView bits = view(c, 0);
+       const BitsView bits = bits_of(c, 0);
        std::int64_t count = 0;
        for (int i = 0; i < (bits.count + 7) / 8; ++i) count += std::popcount(bits.bytes[i]);
        return Datum::from_int64(count);
@@ -198,6 +201,6 @@ constexpr BuiltinFunction kFunctions[] = {
 
 }  // namespace
 
-std::span<const BuiltinFunction> bit_functions() { return kFunctions; }
+std::span<const BuiltinFunction> bit_functions() { return kBitStringsFunctions; }
 
 }  // namespace pinwheel::sql::functions

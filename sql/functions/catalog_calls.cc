@@ -32,7 +32,7 @@ Datum collation_for(FunctionCall& call) {
   return make_text(*call.arena, call.context->catalog->object_name(kRegCollationType, call.collation));
 }
 
-constexpr BuiltinFunction kFunctions[] = {
+constexpr BuiltinFunction kCatalogCallsFunctions[] = {
     {"acldefault_sql", forward},
     {"aclinsert", forward},
     {"aclremove", forward},
@@ -398,6 +398,6 @@ constexpr BuiltinFunction kFunctions[] = {
 
 }  // namespace
 
-std::span<const BuiltinFunction> catalog_functions() { return kFunctions; }
+std::span<const BuiltinFunction> catalog_functions() { return kCatalogCallsFunctions; }
 
 }  // namespace pinwheel::sql::functions

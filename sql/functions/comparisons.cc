@@ -161,7 +161,7 @@ Datum sign_of_moments(FunctionCall& call) {
 #define STAMP_STAMPTZ(op) on_moments<op, 'l', 'z'>
 #define STAMPTZ_STAMP(op) on_moments<op, 'z', 'l'>
 
-constexpr BuiltinFunction kFunctions[] = {
+constexpr BuiltinFunction kComparisonsFunctions[] = {
     SIX_NAMES("int2", "", SIGNED),
     SIX_NAMES("int4", "", SIGNED),
     SIX_NAMES("int8", "", SIGNED),
@@ -308,6 +308,6 @@ constexpr BuiltinFunction kFunctions[] = {
 
 }  // namespace
 
-std::span<const BuiltinFunction> comparison_functions() { return kFunctions; }
+std::span<const BuiltinFunction> comparison_functions() { return kComparisonsFunctions; }
 
 }  // namespace pinwheel::sql::functions

@@ -283,7 +283,7 @@ Datum interval_to_char(FunctionCall& c) {
   return make_text(*c.arena, DatePrinter{f}.run(c.text(1)));
 }
 
-constexpr BuiltinFunction kFunctions[] = {
+constexpr BuiltinFunction kDateFormatFunctions[] = {
     {"timestamp_to_char", timestamp_to_char},
     {"timestamptz_to_char", timestamptz_to_char},
     {"interval_to_char", interval_to_char},
@@ -291,6 +291,6 @@ constexpr BuiltinFunction kFunctions[] = {
 
 }  // namespace
 
-std::span<const BuiltinFunction> date_format_functions() { return kFunctions; }
+std::span<const BuiltinFunction> date_format_functions() { return kDateFormatFunctions; }
 
 }  // namespace pinwheel::sql::functions

@@ -342,13 +342,13 @@ Datum to_date(FunctionCall& c) {
   return Datum::from_int32(days_from_civil(civil.year, civil.month, civil.day));
 }
 
-constexpr BuiltinFunction kFunctions[] = {
+constexpr BuiltinFunction kDateReadFunctions[] = {
     {"to_timestamp", to_timestamp},
     {"to_date", to_date},
 };
 
 }  // namespace
 
-std::span<const BuiltinFunction> date_read_functions() { return kFunctions; }
+std::span<const BuiltinFunction> date_read_functions() { return kDateReadFunctions; }
 
 }  // namespace pinwheel::sql::functions

@@ -222,7 +222,7 @@ Datum date_plus_span(FunctionCall& c, int date, int by, bool subtract) {
                                       subtract ? negate_interval(span(c, by)) : span(c, by)));
 }
 
-constexpr BuiltinFunction kFunctions[] = {
+constexpr BuiltinFunction kDatetimeArithmeticFunctions[] = {
     {"date_mi", date_minus_date},
     {"date_pli", [](FunctionCall& c) { return Datum::from_int32(shift_date(i4(c, 0), i4(c, 1))); }},
     {"date_mii",
@@ -361,6 +361,6 @@ constexpr BuiltinFunction kFunctions[] = {
 
 }  // namespace
 
-std::span<const BuiltinFunction> datetime_arithmetic_functions() { return kFunctions; }
+std::span<const BuiltinFunction> datetime_arithmetic_functions() { return kDatetimeArithmeticFunctions; }
 
 }  // namespace pinwheel::sql::functions

@@ -341,7 +341,7 @@ Datum bin(FunctionCall& call) {
   return Datum::from_int64(checked(origin + steps * width));
 }
 
-constexpr BuiltinFunction kFunctions[] = {
+constexpr BuiltinFunction kDatetimesFunctions[] = {
     {"timestamp_part", field_from_timestamp<false>},
     {"timestamptz_part", field_from_timestamptz<false>},
     {"time_part", field_from_time<false>},
@@ -396,6 +396,6 @@ constexpr BuiltinFunction kFunctions[] = {
 
 }  // namespace
 
-std::span<const BuiltinFunction> datetime_functions() { return kFunctions; }
+std::span<const BuiltinFunction> datetime_functions() { return kDatetimesFunctions; }
 
 }  // namespace pinwheel::sql::functions

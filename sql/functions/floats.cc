@@ -292,7 +292,7 @@ Datum in_range(FunctionCall& call) {
   return Datum::from_bool(less ? value <= bound : value >= bound);
 }
 
-constexpr BuiltinFunction kFunctions[] = {
+constexpr BuiltinFunction kFloatsFunctions[] = {
     FOUR("float4", float, f4, f4),
     FOUR("float8", double, f8, f8),
     FOUR("float48", double, f4, f8),
@@ -369,6 +369,6 @@ constexpr BuiltinFunction kFunctions[] = {
 
 }  // namespace
 
-std::span<const BuiltinFunction> float_functions() { return kFunctions; }
+std::span<const BuiltinFunction> float_functions() { return kFloatsFunctions; }
 
 }  // namespace pinwheel::sql::functions

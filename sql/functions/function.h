@@ -46,6 +46,8 @@ struct FunctionCall {
   Datum plain(int i) const {
     return needs_detoast(args[i]) ? detoast(args[i], *arena, context->detoaster) : args[i];
   }
+  /// `bytes` as a text or bytea value.
+  Datum make_var(std::string_view bytes) const { return sql::make_var(*arena, bytes); }
   Datum make_null() {
     result_null = true;
     return Datum{};

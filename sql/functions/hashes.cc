@@ -24,7 +24,7 @@ Datum seeded_hash(FunctionCall& c) {
       static_cast<std::int64_t>(hash_of<Type>(c) ^ c.args[1].bits * 0x9E3779B97F4A7C15u));
 }
 
-constexpr BuiltinFunction kFunctions[] = {
+constexpr BuiltinFunction kHashesFunctions[] = {
     {"hashint2", short_hash<kInt2Type.value>},
     {"hashint4", short_hash<kInt4Type.value>},
     {"hashint8", short_hash<kInt8Type.value>},
@@ -73,6 +73,6 @@ constexpr BuiltinFunction kFunctions[] = {
 
 }  // namespace
 
-std::span<const BuiltinFunction> hash_functions() { return kFunctions; }
+std::span<const BuiltinFunction> hash_functions() { return kHashesFunctions; }
 
 }  // namespace pinwheel::sql::functions

@@ -204,7 +204,7 @@ using I8 = std::int64_t;
     prefix "shr", shift_right<t>                                                    \
   }
 
-constexpr BuiltinFunction kFunctions[] = {
+constexpr BuiltinFunction kIntegersFunctions[] = {
     FOUR_OPERATIONS("int2", I2, I2, I2),
     FOUR_OPERATIONS("int4", I4, I4, I4),
     FOUR_OPERATIONS("int8", I8, I8, I8),
@@ -262,6 +262,6 @@ constexpr BuiltinFunction kFunctions[] = {
 
 }  // namespace
 
-std::span<const BuiltinFunction> integer_functions() { return kFunctions; }
+std::span<const BuiltinFunction> integer_functions() { return kIntegersFunctions; }
 
 }  // namespace pinwheel::sql::functions

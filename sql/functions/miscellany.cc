@@ -335,7 +335,7 @@ Datum unescape(FunctionCall& c) {
   return text(c, out);
 }
 
-constexpr BuiltinFunction kFunctions[] = {
+constexpr BuiltinFunction kMiscellanyFunctions[] = {
     {"pgsql_version",
      [](FunctionCall& c) {
        return text(c, "PostgreSQL 15.18 (Pinwheel 0.1.0) on x86_64-pc-linux-gnu, compiled by g++, 64-bit");
@@ -396,6 +396,6 @@ constexpr BuiltinFunction kFunctions[] = {
 
 }  // namespace
 
-std::span<const BuiltinFunction> misc_functions() { return kFunctions; }
+std::span<const BuiltinFunction> misc_functions() { return kMiscellanyFunctions; }
 
 }  // namespace pinwheel::sql::functions

@@ -441,8 +441,6 @@ std::string format_number(Arena& arena, Datum value, std::string_view format) {
   return Printer{p, d}.run();
 }
 
-Datum give(const FunctionCall& c, std::string_view text) { return make_text(*c.arena, text); }
-
 /// to_number(): digits, signs and the point are picked out as the picture leads.
 Datum to_number(FunctionCall& c) {
   const std::string_view text = c.text(0);
@@ -528,19 +526,21 @@ Datum to_number(FunctionCall& c) {
 template <int Digits>
 Datum float_to_char(FunctionCall& c) {
   const double value = Digits == 6 ? c.args[0].as_float4() : c.args[0].as_float8();
-  return give(c, format_number(*c.arena, numeric_from_double(*c.arena, value, Digits), c.text(1)));
+  return c.make_var(format_number(*c.arena, numeric_from_double(*c.arena, value, Digits), c.text(1)));
 }
 
-constexpr BuiltinFunction kFunctions[] = {
+constexpr BuiltinFunction kNumberFormatFunctions[] = {
     {"numeric_to_char",
-     [](FunctionCall& c) { return give(c, format_number(*c.arena, c.plain(0), c.text(1))); }},
+     [](FunctionCall& c) { return c.make_var(format_number(*c.arena, c.plain(0), c.text(1))); }},
     {"int4_to_char",
      [](FunctionCall& c) {
-       return give(c, format_number(*c.arena, numeric_from_int64(*c.arena, c.args[0].as_int32()), c.text(1)));
+       return c.make_var(
+           format_number(*c.arena, numeric_from_int64(*c.arena, c.args[0].as_int32()), c.text(1)));
      }},
     {"int8_to_char",
      [](FunctionCall& c) {
-       return give(c, format_number(*c.arena, numeric_from_int64(*c.arena, c.args[0].as_int64()), c.text(1)));
+       return c.make_var(
+           format_number(*c.arena, numeric_from_int64(*c.arena, c.args[0].as_int64()), c.text(1)));
      }},
     {"float4_to_char", float_to_char<6>},
     {"float8_to_char", float_to_char<15>},
@@ -549,6 +549,6 @@ constexpr BuiltinFunction kFunctions[] = {
 
 }  // namespace
 
-std::span<const BuiltinFunction> number_format_functions() { return kFunctions; }
+std::span<const BuiltinFunction> number_format_functions() { return kNumberFormatFunctions; }
 
 }  // namespace pinwheel::sql::functions

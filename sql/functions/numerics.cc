@@ -103,7 +103,7 @@ Datum in_range(FunctionCall& call) {
   return Datum::from_bool(less ? c <= 0 : c >= 0);
 }
 
-constexpr BuiltinFunction kFunctions[] = {
+constexpr BuiltinFunction kNumericsFunctions[] = {
     {"numeric_add", binary<numeric_add>},
     {"numeric_sub", binary<numeric_sub>},
     {"numeric_mul", binary<numeric_mul>},
@@ -169,6 +169,6 @@ constexpr BuiltinFunction kFunctions[] = {
 
 }  // namespace
 
-std::span<const BuiltinFunction> numeric_functions() { return kFunctions; }
+std::span<const BuiltinFunction> numeric_functions() { return kNumericsFunctions; }
 
 }  // namespace pinwheel::sql::functions

@@ -187,7 +187,7 @@ Datum similar_escape(FunctionCall& call, std::string_view escape) {
   return make_text(*call.arena, similar_to_regexp(call.text(0), escape));
 }
 
-constexpr BuiltinFunction kFunctions[] = {
+constexpr BuiltinFunction kPatternsFunctions[] = {
     {"textlike", text_like<true>},
     {"textnlike", text_like<false>},
     {"namelike", name_like<true>},
@@ -211,6 +211,6 @@ constexpr BuiltinFunction kFunctions[] = {
 
 }  // namespace
 
-std::span<const BuiltinFunction> pattern_functions() { return kFunctions; }
+std::span<const BuiltinFunction> pattern_functions() { return kPatternsFunctions; }
 
 }  // namespace pinwheel::sql::functions

@@ -168,8 +168,6 @@ constexpr std::string_view kQuotedKeywords[] = {"all",
                                                 "xmlserialize",
                                                 "xmltable"};
 
-Datum give(const FunctionCall& call, std::string_view text) { return make_text(*call.arena, text); }
-
 std::string output_of(const FunctionCall& call, Oid type, Datum value) {
   std::string out;
   if (const TypeInfo* info = find_type(type)) {
@@ -200,7 +198,7 @@ class Formatter {
       }
       specifier();
     }
-    return give(call_, out_);
+    return call_.make_var(out_);
   }
 
  private:
@@ -409,17 +407,17 @@ Datum parse_identifier(FunctionCall& call) {
   return build_array(*call.arena, kTextType, parts.data(), nullptr, static_cast<int>(parts.size()));
 }
 
-constexpr BuiltinFunction kFunctions[] = {
-    {"quote_ident", [](FunctionCall& c) { return give(c, quote_identifier(c.text(0))); }},
-    {"quote_literal", [](FunctionCall& c) { return give(c, quote_literal(c.text(0))); }},
+constexpr BuiltinFunction kQuotingFunctions[] = {
+    {"quote_ident", [](FunctionCall& c) { return c.make_var(quote_identifier(c.text(0))); }},
+    {"quote_literal", [](FunctionCall& c) { return c.make_var(quote_literal(c.text(0))); }},
     {"quote_nullable",
-     [](FunctionCall& c) { return give(c, c.nulls[0] ? "NULL" : quote_literal(c.text(0))); }},
+     [](FunctionCall& c) { return c.make_var(c.nulls[0] ? "NULL" : quote_literal(c.text(0))); }},
     {"quote_literal(any)",
-     [](FunctionCall& c) { return give(c, quote_literal(output_of(c, c.arg_types[0], c.args[0]))); },
+     [](FunctionCall& c) { return c.make_var(quote_literal(output_of(c, c.arg_types[0], c.args[0]))); },
      Oid{1285}},
     {"quote_nullable(any)",
      [](FunctionCall& c) {
-       return give(c, c.nulls[0] ? "NULL" : quote_literal(output_of(c, c.arg_types[0], c.args[0])));
+       return c.make_var(c.nulls[0] ? "NULL" : quote_literal(output_of(c, c.arg_types[0], c.args[0])));
      },
      Oid{1290}},
     {"text_format", [](FunctionCall& c) { return c.nulls[0] ? c.make_null() : Formatter{c}.run(); }},
@@ -429,7 +427,7 @@ constexpr BuiltinFunction kFunctions[] = {
 
 }  // namespace
 
-std::span<const BuiltinFunction> quoting_functions() { return kFunctions; }
+std::span<const BuiltinFunction> quoting_functions() { return kQuotingFunctions; }
 
 }  // namespace pinwheel::sql::functions
 

@@ -12,8 +12,6 @@ namespace pinwheel::sql::functions {
 
 namespace {
 
-Datum give(const FunctionCall& call, std::string_view text) { return make_text(*call.arena, text); }
-
 std::string_view slice(std::string_view text, MatchRange range) {
   return text.substr(static_cast<std::size_t>(range.begin),
                      static_cast<std::size_t>(range.end - range.begin));
@@ -72,7 +70,7 @@ Datum substring(FunctionCall& call) {
   std::vector<MatchRange> groups;
   if (!regexp.search(text, 0, &groups)) return call.make_null();
   const MatchRange range = groups.size() > 1 ? groups[1] : groups[0];
-  return range.begin < 0 ? call.make_null() : give(call, slice(text, range));
+  return range.begin < 0 ? call.make_null() : call.make_var(slice(text, range));
 }
 
 void append_replacement(std::string& out, std::string_view replacement, std::string_view text,
@@ -117,7 +115,7 @@ Datum replace(FunctionCall& call, const RegexpFlags& flags, std::size_t from, st
     if (whole.begin == whole.end) from = next_character(text, from);
   }
   out += text.substr(std::min(copied, text.size()));
-  return give(call, out);
+  return call.make_var(out);
 }
 
 [[noreturn]] void throw_bad_parameter(std::string_view name, std::int32_t value) {
@@ -203,7 +201,7 @@ std::vector<std::string_view> split(FunctionCall& call, std::string_view functio
 Datum split_to_array(FunctionCall& call) {
   const auto parts = split(call, "regexp_split_to_array()");
   auto* values = call.arena->make_array<Datum>(parts.size());
-  for (std::size_t i = 0; i < parts.size(); ++i) values[i] = give(call, parts[i]);
+  for (std::size_t i = 0; i < parts.size(); ++i) values[i] = call.make_var(parts[i]);
   return build_array(*call.arena, kTextType, values, nullptr, static_cast<int>(parts.size()));
 }
 
@@ -263,7 +261,7 @@ Datum regexp_substr(FunctionCall& call) {
   if (static_cast<std::size_t>(group) >= groups.size() || groups[static_cast<std::size_t>(group)].begin < 0) {
     return call.make_null();
   }
-  return give(call, slice(text, groups[static_cast<std::size_t>(group)]));
+  return call.make_var(slice(text, groups[static_cast<std::size_t>(group)]));
 }
 
 Datum regexp_like(FunctionCall& call) {
@@ -271,7 +269,7 @@ Datum regexp_like(FunctionCall& call) {
   return Datum::from_bool(Regexp::find(call.text(1), flags).matches(call.text(0)));
 }
 
-constexpr BuiltinFunction kFunctions[] = {
+constexpr BuiltinFunction kRegexpFunctions[] = {
     {"textregexeq", match_operator<false, true, false>},
     {"textregexne", match_operator<false, false, false>},
     {"texticregexeq", match_operator<true, true, false>},
@@ -336,7 +334,7 @@ void* start_matches(FunctionCall& call) {
 void* start_split(FunctionCall& call) {
   const auto parts = split(call, "regexp_split_to_table()");
   auto* values = call.arena->make_array<Datum>(parts.size());
-  for (std::size_t i = 0; i < parts.size(); ++i) values[i] = give(call, parts[i]);
+  for (std::size_t i = 0; i < parts.size(); ++i) values[i] = call.make_var(parts[i]);
   return call.arena->make<Rows>(Rows{values, parts.size(), 0});
 }
 
@@ -349,7 +347,7 @@ constexpr SetFunction kSetFunctions[] = {
 
 }  // namespace
 
-std::span<const BuiltinFunction> regexp_functions() { return kFunctions; }
+std::span<const BuiltinFunction> regexp_functions() { return kRegexpFunctions; }
 std::span<const SetFunction> regexp_set_functions() { return kSetFunctions; }
 
 }  // namespace pinwheel::sql::functions

@@ -234,7 +234,7 @@ void* start_hooked(FunctionCall& c) {
   return c.arena->make<Materialised>(Materialised{rows, 0});
 }
 
-constexpr SetFunction kFunctions[] = {
+constexpr SetFunction kSetsFunctions[] = {
     {"generate_series_int4", start_integers<std::int32_t>, next_integer<std::int32_t>},
     {"generate_series_step_int4", start_integers<std::int32_t>, next_integer<std::int32_t>},
     {"generate_series_int8", start_integers<std::int64_t>, next_integer<std::int64_t>},
@@ -276,6 +276,6 @@ constexpr SetFunction kFunctions[] = {
 
 }  // namespace
 
-std::span<const SetFunction> set_functions() { return kFunctions; }
+std::span<const SetFunction> set_functions() { return kSetsFunctions; }
 
 }  // namespace pinwheel::sql::functions

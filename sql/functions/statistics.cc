@@ -154,7 +154,7 @@ bool intercept(const double* v, double* result) {
   return true;
 }
 
-constexpr BuiltinFunction kFunctions[] = {
+constexpr BuiltinFunction kStatisticsFunctions[] = {
     {"float4_accum", accumulate<true>},
     {"float8_accum", accumulate<false>},
     {"float8_avg", single_final<average, 1>},
@@ -178,6 +178,6 @@ constexpr BuiltinFunction kFunctions[] = {
 
 }  // namespace
 
-std::span<const BuiltinFunction> statistics_functions() { return kFunctions; }
+std::span<const BuiltinFunction> statistics_functions() { return kStatisticsFunctions; }
 
 }  // namespace pinwheel::sql::functions

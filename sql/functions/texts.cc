@@ -16,8 +16,6 @@ namespace pinwheel::sql::functions {
 
 namespace {
 
-Datum give(const FunctionCall& call, std::string_view text) { return make_text(*call.arena, text); }
-
 /// Characters [from, from + count) of `text`, 1-based; `count` < 0 is an error, missing means to the end.
 std::string_view substring(std::string_view text, std::int64_t from, std::int64_t count, bool to_end) {
   std::int64_t end = INT64_MAX;
@@ -34,10 +32,10 @@ std::string_view substring(std::string_view text, std::int64_t from, std::int64_
 }
 
 Datum substring_of(FunctionCall& call) {
-  return give(call, substring(call.text(0), call.args[1].as_int32(), call.args[2].as_int32(), false));
+  return call.make_var(substring(call.text(0), call.args[1].as_int32(), call.args[2].as_int32(), false));
 }
 Datum substring_to_end(FunctionCall& call) {
-  return give(call, substring(call.text(0), call.args[1].as_int32(), 0, true));
+  return call.make_var(substring(call.text(0), call.args[1].as_int32(), 0, true));
 }
 
 Datum overlay(const FunctionCall& call, std::int64_t length) {
@@ -48,11 +46,11 @@ Datum overlay(const FunctionCall& call, std::int64_t length) {
   std::string result{substring(text, 1, from - 1, false)};
   result += with;
   result += substring(text, from + length, 0, true);
-  return give(call, result);
+  return call.make_var(result);
 }
 
 Datum change(FunctionCall& call, CaseChange how) {
-  return give(call, change_case(call.text(0), how, call.collation));
+  return call.make_var(change_case(call.text(0), how, call.collation));
 }
 
 /// lpad and rpad: `filler` repeats; too long a text is cut at the right.
@@ -64,14 +62,14 @@ Datum pad(FunctionCall& call, std::string_view filler, bool left) {
   }
   const auto have = static_cast<std::int64_t>(count_characters(text));
   if (have >= wanted || filler.empty()) {
-    return give(call, text.substr(0, bytes_of_characters(text, static_cast<std::size_t>(wanted))));
+    return call.make_var(text.substr(0, bytes_of_characters(text, static_cast<std::size_t>(wanted))));
   }
   std::string padding;
   const auto filler_length = static_cast<std::int64_t>(count_characters(filler));
   std::int64_t missing = wanted - have;
   for (; missing >= filler_length; missing -= filler_length) padding += filler;
   padding += filler.substr(0, bytes_of_characters(filler, static_cast<std::size_t>(missing)));
-  return give(call, left ? padding + std::string{text} : std::string{text} + padding);
+  return call.make_var(left ? padding + std::string{text} : std::string{text} + padding);
 }
 
 /// Cuts characters of `set` from the ends.
@@ -122,7 +120,7 @@ Datum translate(FunctionCall& call) {
       result += targets[at];
     }
   }
-  return give(call, result);
+  return call.make_var(result);
 }
 
 Datum concatenate(FunctionCall& call) {
@@ -168,7 +166,7 @@ Datum character(FunctionCall& call) {
     throw SqlError{sqlstate::kProgramLimitExceeded,
                    "requested character not valid for encoding: " + std::to_string(code)};
   }
-  return give(call, text);
+  return call.make_var(text);
 }
 
 Datum reverse(FunctionCall& call) {
@@ -190,7 +188,7 @@ Datum left(FunctionCall& call) {
   const std::string_view text = call.text(0);
   std::int64_t count = call.args[1].as_int32();
   if (count < 0) count = std::max<std::int64_t>(static_cast<std::int64_t>(count_characters(text)) + count, 0);
-  return give(call, text.substr(0, bytes_of_characters(text, static_cast<std::size_t>(count))));
+  return call.make_var(text.substr(0, bytes_of_characters(text, static_cast<std::size_t>(count))));
 }
 Datum right(FunctionCall& call) {
   const std::string_view text = call.text(0);
@@ -198,7 +196,7 @@ Datum right(FunctionCall& call) {
   const std::int64_t skip =
       count < 0 ? -count
                 : std::max<std::int64_t>(static_cast<std::int64_t>(count_characters(text)) - count, 0);
-  return give(call, text.substr(bytes_of_characters(text, static_cast<std::size_t>(skip))));
+  return call.make_var(text.substr(bytes_of_characters(text, static_cast<std::size_t>(skip))));
 }
 
 /// 1-based character position of `part`, 0 = not found.
@@ -212,14 +210,14 @@ Datum replace(FunctionCall& call) {
   const std::string_view text = call.text(0);
   const std::string_view from = call.text(1);
   const std::string_view to = call.text(2);
-  if (from.empty() || text.find(from) == std::string_view::npos) return give(call, text);
+  if (from.empty() || text.find(from) == std::string_view::npos) return call.make_var(text);
   std::string result;
   std::size_t at = 0;
   for (std::size_t found; (found = text.find(from, at)) != std::string_view::npos; at = found + from.size()) {
     result.append(text, at, found - at).append(to);
   }
   result.append(text, at);
-  return give(call, result);
+  return call.make_var(result);
 }
 
 Datum split_part(FunctionCall& call) {
@@ -227,8 +225,8 @@ Datum split_part(FunctionCall& call) {
   const std::string_view separator = call.text(1);
   std::int64_t field = call.args[2].as_int32();
   if (field == 0) throw SqlError{sqlstate::kInvalidParameterValue, "field position must not be zero"};
-  if (text.empty()) return give(call, "");
-  if (separator.empty()) return give(call, field == 1 || field == -1 ? text : std::string_view{});
+  if (text.empty()) return call.make_var("");
+  if (separator.empty()) return call.make_var(field == 1 || field == -1 ? text : std::string_view{});
   std::vector<std::string_view> parts;
   std::size_t at = 0;
   for (std::size_t found; (found = text.find(separator, at)) != std::string_view::npos;
@@ -237,8 +235,8 @@ Datum split_part(FunctionCall& call) {
   }
   parts.push_back(text.substr(at));
   if (field < 0) field += static_cast<std::int64_t>(parts.size()) + 1;
-  if (field < 1 || field > static_cast<std::int64_t>(parts.size())) return give(call, "");
-  return give(call, parts[static_cast<std::size_t>(field - 1)]);
+  if (field < 1 || field > static_cast<std::int64_t>(parts.size())) return call.make_var("");
+  return call.make_var(parts[static_cast<std::size_t>(field - 1)]);
 }
 
 // concat(), concat_ws(): any types, through their output functions.
@@ -273,7 +271,7 @@ Datum concat_from(FunctionCall& call, int first, std::string_view separator) {
       if (!call.nulls[i]) append(call.arg_types[i], call.args[i]);
     }
   }
-  return give(call, result);
+  return call.make_var(result);
 }
 Datum concat(FunctionCall& call) { return concat_from(call, 0, ""); }
 Datum concat_with_separator(FunctionCall& call) {
@@ -290,7 +288,7 @@ Datum text_with_any(FunctionCall& call, int text_at) {
       append_value(call, call.arg_types[i], call.args[i], result);
     }
   }
-  return give(call, result);
+  return call.make_var(result);
 }
 
 // char(n) and varchar(n) casts: (value, typmod, is explicit).
@@ -311,7 +309,7 @@ Datum to_varchar(FunctionCall& call) {
 
 Datum char_to_text(FunctionCall& call) {
   const char c = call.args[0].as_char();
-  return give(call, c == '\0' ? std::string_view{} : std::string_view{&c, 1});
+  return call.make_var(c == '\0' ? std::string_view{} : std::string_view{&c, 1});
 }
 
 /// "name || oid", for objects the system names.
@@ -323,7 +321,7 @@ Datum name_with_oid(FunctionCall& call) {
       std::string{name.substr(0, clip_to_characters(name, kNameSize - 1 - suffix.size()))} + suffix);
 }
 
-constexpr BuiltinFunction kFunctions[] = {
+constexpr BuiltinFunction kTextsFunctions[] = {
     {"textlen",
      [](FunctionCall& c) {
        return Datum::from_int32(static_cast<std::int32_t>(count_characters(c.text(0))));
@@ -364,12 +362,12 @@ constexpr BuiltinFunction kFunctions[] = {
     {"rpad", [](FunctionCall& c) { return pad(c, c.text(2), false); }},
     {"lpad(text,integer)", [](FunctionCall& c) { return pad(c, " ", true); }, Oid{879}},
     {"rpad(text,integer)", [](FunctionCall& c) { return pad(c, " ", false); }, Oid{880}},
-    {"btrim", [](FunctionCall& c) { return give(c, trim(c.text(0), c.text(1), true, true)); }},
-    {"ltrim", [](FunctionCall& c) { return give(c, trim(c.text(0), c.text(1), true, false)); }},
-    {"rtrim", [](FunctionCall& c) { return give(c, trim(c.text(0), c.text(1), false, true)); }},
-    {"btrim1", [](FunctionCall& c) { return give(c, trim(c.text(0), " ", true, true)); }},
-    {"ltrim1", [](FunctionCall& c) { return give(c, trim(c.text(0), " ", true, false)); }},
-    {"rtrim1", [](FunctionCall& c) { return give(c, trim(c.text(0), " ", false, true)); }},
+    {"btrim", [](FunctionCall& c) { return c.make_var(trim(c.text(0), c.text(1), true, true)); }},
+    {"ltrim", [](FunctionCall& c) { return c.make_var(trim(c.text(0), c.text(1), true, false)); }},
+    {"rtrim", [](FunctionCall& c) { return c.make_var(trim(c.text(0), c.text(1), false, true)); }},
+    {"btrim1", [](FunctionCall& c) { return c.make_var(trim(c.text(0), " ", true, true)); }},
+    {"ltrim1", [](FunctionCall& c) { return c.make_var(trim(c.text(0), " ", true, false)); }},
+    {"rtrim1", [](FunctionCall& c) { return c.make_var(trim(c.text(0), " ", false, true)); }},
     {"translate", translate},
     {"ascii", ascii},
     {"chr", character},
@@ -383,9 +381,9 @@ constexpr BuiltinFunction kFunctions[] = {
 
     {"bpchar", to_bpchar},
     {"varchar", to_varchar},
-    {"name_text", [](FunctionCall& c) { return give(c, name_view(c.args[0])); }},
+    {"name_text", [](FunctionCall& c) { return c.make_var(name_view(c.args[0])); }},
     {"text_name", [](FunctionCall& c) { return make_name(*c.arena, c.text(0)); }},
-    {"name_bpchar", [](FunctionCall& c) { return give(c, name_view(c.args[0])); }},
+    {"name_bpchar", [](FunctionCall& c) { return c.make_var(name_view(c.args[0])); }},
     {"bpchar_name", [](FunctionCall& c) { return make_name(*c.arena, trim_blanks(c.text(0))); }},
     {"nameconcatoid", name_with_oid},
     {"char_text", char_to_text},
@@ -405,11 +403,11 @@ constexpr BuiltinFunction kFunctions[] = {
      }},
     {"chartoi4",
      [](FunctionCall& c) { return Datum::from_int32(static_cast<signed char>(c.args[0].as_char())); }},
-    {"booltext", [](FunctionCall& c) { return give(c, c.args[0].as_bool() ? "true" : "false"); }},
+    {"booltext", [](FunctionCall& c) { return c.make_var(c.args[0].as_bool() ? "true" : "false"); }},
 };
 
 }  // namespace
 
-std::span<const BuiltinFunction> text_functions() { return kFunctions; }
+std::span<const BuiltinFunction> text_functions() { return kTextsFunctions; }
 
 }  // namespace pinwheel::sql::functions

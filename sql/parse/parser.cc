@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/sqlstate.h"
 #include "sql/parse/raw_node.h"
+#include "sql/types/numbers.h"
 
 namespace pinwheel::sql {
 
@@ -76,8 +77,6 @@ SqlState state_of_message(std::string_view message) {
   }
   return sqlstate::kSyntaxError;
 }
-
-bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 /// Moves past space and comments, which the grammar counts to the statement that follows.
 int skip_blank(std::string_view text, int at, int end) {

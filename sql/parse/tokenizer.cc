@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdint>
 
+#include "sql/types/numbers.h"
 #include "sql/types/type_oids.h"
 
 namespace pinwheel::sql {
@@ -13,7 +14,6 @@ namespace {
 constexpr std::size_t kLongestSource = 16384;
 constexpr std::size_t kMostLiterals = 256;
 
-bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool starts_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||

@@ -12,8 +12,6 @@
 namespace pinwheel::sql {
 namespace {
 
-constexpr Oid kBtreeMethod{403};
-
 KeyTest test_of_strategy(int strategy) {
   switch (strategy) {
     case 1:

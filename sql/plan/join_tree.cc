@@ -9,7 +9,6 @@
 
 namespace pinwheel::sql {
 namespace {
-constexpr Oid kBtreeMethod{403};
 constexpr Oid kHashMethod{405};
 constexpr int kMaxRelations = 64;
 }  // namespace

@@ -12,8 +12,6 @@
 namespace pinwheel::sql {
 namespace {
 
-constexpr Oid kBtreeMethod{403};
-
 bool starts_with(const PathKeys& have, const PathKeys& want) {
   return want.size() <= have.size() && std::equal(want.begin(), want.end(), have.begin());
 }

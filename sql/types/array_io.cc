@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "sql/types/array.h"
+#include "sql/types/binary_io.h"
 #include "sql/types/io_errors.h"
 #include "sql/types/io_functions.h"
 #include "sql/types/numbers.h"
@@ -243,13 +244,6 @@ void append_item(std::string& out, std::string_view item, char delimiter) {
   out += '"';
 }
 
-template <class T>
-void send(std::string& out, T value) {
-  char buffer[sizeof(T)];
-  store_network<T>(buffer, value);
-  out.append(buffer, sizeof buffer);
-}
-
 /// "1 2 3": int2vector and oidvector.
 template <class T>
 std::vector<T> parse_vector(std::string_view text, auto parse) {
@@ -344,23 +338,23 @@ void array_send(Datum value, const IoContext& io, std::string& out) {
     throw SqlError{sqlstate::kUndefinedFunction,
                    "no binary output function available for the array's element type"};
   }
-  send<std::int32_t>(out, view.ndim);
-  send<std::int32_t>(out, view.has_nulls);
-  send<std::uint32_t>(out, view.element.value);
+  append_network<std::int32_t>(out, view.ndim);
+  append_network<std::int32_t>(out, view.has_nulls);
+  append_network<std::uint32_t>(out, view.element.value);
   for (int i = 0; i < view.ndim; ++i) {
-    send<std::int32_t>(out, view.lengths[i]);
-    send<std::int32_t>(out, view.lower[i]);
+    append_network<std::int32_t>(out, view.lengths[i]);
+    append_network<std::int32_t>(out, view.lower[i]);
   }
   ArrayReader reader{view};
   Datum element;
   bool is_null;
   while (reader.next(&element, &is_null)) {
     if (is_null) {
-      send<std::int32_t>(out, -1);
+      append_network<std::int32_t>(out, -1);
       continue;
     }
     const std::size_t length_at = out.size();
-    send<std::int32_t>(out, 0);
+    append_network<std::int32_t>(out, 0);
     type->send(element, IoContext{io.arena, io.eval, view.element, -1}, out);
     store_network<std::int32_t>(out.data() + length_at,
                                 static_cast<std::int32_t>(out.size() - length_at - 4));

@@ -1,4 +1,5 @@
 #include "base/bytes.h"
+#include "sql/types/binary_io.h"
 #include "sql/types/datetime.h"
 #include "sql/types/io_errors.h"
 #include "sql/types/io_functions.h"
@@ -13,13 +14,6 @@ T receive(std::string_view bytes) {
   if (bytes.size() != sizeof(T)) throw_bad_binary();
   return load_network<T>(bytes.data());
 }
-template <class T>
-void send(std::string& out, T value) {
-  char buffer[sizeof(T)];
-  store_network<T>(buffer, value);
-  out.append(buffer, sizeof buffer);
-}
-
 int precision_typmod(std::span<const std::string_view> parts, std::string_view type) {
   if (parts.size() != 1) throw SqlError{sqlstate::kInvalidParameterValue, "invalid type modifier"};
   const int precision = parse_int4(parts[0]);
@@ -60,7 +54,7 @@ Datum date_recv(std::string_view bytes, const IoContext&) {
   if (is_finite_date(date) && (date < kMinDate || date >= kEndDate)) throw_date_range();
   return Datum::from_int32(date);
 }
-void date_send(Datum value, const IoContext&, std::string& out) { send(out, value.as_int32()); }
+void date_send(Datum value, const IoContext&, std::string& out) { append_network(out, value.as_int32()); }
 
 Datum time_in(std::string_view text, const IoContext& io) {
   return Datum::from_int64(round_time(parse_time(text, io.eval), io.typmod));
@@ -69,7 +63,7 @@ void time_out(Datum value, const IoContext&, std::string& out) { append_time(out
 Datum time_recv(std::string_view bytes, const IoContext& io) {
   return Datum::from_int64(round_time(check_time(receive<std::int64_t>(bytes)), io.typmod));
 }
-void time_send(Datum value, const IoContext&, std::string& out) { send(out, value.as_int64()); }
+void time_send(Datum value, const IoContext&, std::string& out) { append_network(out, value.as_int64()); }
 
 Datum timetz_in(std::string_view text, const IoContext& io) {
   TimeTz value = parse_timetz(text, io.eval);
@@ -89,8 +83,8 @@ Datum timetz_recv(std::string_view bytes, const IoContext& io) {
 }
 void timetz_send(Datum value, const IoContext&, std::string& out) {
   const TimeTz t = load_timetz(value);
-  send(out, t.us);
-  send(out, t.zone_s);
+  append_network(out, t.us);
+  append_network(out, t.zone_s);
 }
 
 Datum timestamp_in(std::string_view text, const IoContext& io) {
@@ -102,7 +96,9 @@ void timestamp_out(Datum value, const IoContext& io, std::string& out) {
 Datum timestamp_recv(std::string_view bytes, const IoContext& io) {
   return Datum::from_int64(round_timestamp(check_timestamp(receive<std::int64_t>(bytes)), io.typmod));
 }
-void timestamp_send(Datum value, const IoContext&, std::string& out) { send(out, value.as_int64()); }
+void timestamp_send(Datum value, const IoContext&, std::string& out) {
+  append_network(out, value.as_int64());
+}
 
 Datum timestamptz_in(std::string_view text, const IoContext& io) {
   return Datum::from_int64(round_timestamp(parse_timestamptz(text, io.eval), io.typmod));
@@ -141,9 +137,9 @@ Datum interval_recv(std::string_view bytes, const IoContext& io) {
 }
 void interval_send(Datum value, const IoContext&, std::string& out) {
   const Interval span = load_interval(value);
-  send(out, span.us);
-  send(out, span.days);
-  send(out, span.months);
+  append_network(out, span.us);
+  append_network(out, span.days);
+  append_network(out, span.months);
 }
 
 int interval_typmod_in(std::span<const std::string_view> parts) {

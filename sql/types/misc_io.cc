@@ -2,6 +2,7 @@
 
 #include "base/bytes.h"
 #include "sql/types/acl.h"
+#include "sql/types/binary_io.h"
 #include "sql/types/io_errors.h"
 #include "sql/types/io_functions.h"
 #include "sql/types/numbers.h"
@@ -17,13 +18,6 @@ int hex_digit(char c) {
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
   if (c >= 'A' && c <= 'F') return c - 'A' + 10;
   return -1;
-}
-
-template <class T>
-void send(std::string& out, T value) {
-  char buffer[sizeof(T)];
-  store_network<T>(buffer, value);
-  out.append(buffer, sizeof buffer);
 }
 
 std::string_view type_name(const IoContext& io) {
@@ -100,8 +94,8 @@ Datum tid_recv(std::string_view bytes, const IoContext& io) {
 }
 void tid_send(Datum value, const IoContext&, std::string& out) {
   const TupleId tid = load_tid(value);
-  send(out, tid.page.value);
-  send(out, tid.slot);
+  append_network(out, tid.page.value);
+  append_network(out, tid.slot);
 }
 
 Datum pg_lsn_in(std::string_view text, const IoContext&) {
@@ -127,7 +121,7 @@ Datum pg_lsn_recv(std::string_view bytes, const IoContext&) {
   if (bytes.size() != 8) throw_bad_binary();
   return Datum{load_network<std::uint64_t>(bytes.data())};
 }
-void pg_lsn_send(Datum value, const IoContext&, std::string& out) { send(out, value.bits); }
+void pg_lsn_send(Datum value, const IoContext&, std::string& out) { append_network(out, value.bits); }
 
 Datum void_in(std::string_view, const IoContext&) { return Datum{}; }
 void void_out(Datum, const IoContext&, std::string&) {}

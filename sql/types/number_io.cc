@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "base/bytes.h"
+#include "sql/types/binary_io.h"
 #include "sql/types/io_errors.h"
 #include "sql/types/io_functions.h"
 #include "sql/types/numbers.h"
@@ -18,13 +19,6 @@ T receive(std::string_view bytes) {
   }
   if (bytes.size() > sizeof(T)) throw_bad_binary();
   return load_network<T>(bytes.data());
-}
-
-template <class T>
-void send(std::string& out, T value) {
-  char buffer[sizeof(T)];
-  store_network<T>(buffer, value);
-  out.append(buffer, sizeof buffer);
 }
 
 /// Any unambiguous start of true, false, yes, no; on, off; 1, 0; in any case.
@@ -56,21 +50,21 @@ void int2_out(Datum value, const IoContext&, std::string& out) { append_int(out,
 Datum int2_recv(std::string_view bytes, const IoContext&) {
   return Datum::from_int16(receive<std::int16_t>(bytes));
 }
-void int2_send(Datum value, const IoContext&, std::string& out) { send(out, value.as_int16()); }
+void int2_send(Datum value, const IoContext&, std::string& out) { append_network(out, value.as_int16()); }
 
 Datum int4_in(std::string_view text, const IoContext&) { return Datum::from_int32(parse_int4(text)); }
 void int4_out(Datum value, const IoContext&, std::string& out) { append_int(out, value.as_int32()); }
 Datum int4_recv(std::string_view bytes, const IoContext&) {
   return Datum::from_int32(receive<std::int32_t>(bytes));
 }
-void int4_send(Datum value, const IoContext&, std::string& out) { send(out, value.as_int32()); }
+void int4_send(Datum value, const IoContext&, std::string& out) { append_network(out, value.as_int32()); }
 
 Datum int8_in(std::string_view text, const IoContext&) { return Datum::from_int64(parse_int8(text)); }
 void int8_out(Datum value, const IoContext&, std::string& out) { append_int(out, value.as_int64()); }
 Datum int8_recv(std::string_view bytes, const IoContext&) {
   return Datum::from_int64(receive<std::int64_t>(bytes));
 }
-void int8_send(Datum value, const IoContext&, std::string& out) { send(out, value.as_int64()); }
+void int8_send(Datum value, const IoContext&, std::string& out) { append_network(out, value.as_int64()); }
 
 Datum oid_in(std::string_view text, const IoContext&) {
   return Datum::from_oid(Oid{parse_uint32(text, "oid")});
@@ -79,7 +73,7 @@ void oid_out(Datum value, const IoContext&, std::string& out) { append_uint(out,
 Datum oid_recv(std::string_view bytes, const IoContext&) {
   return Datum::from_oid(Oid{receive<std::uint32_t>(bytes)});
 }
-void oid_send(Datum value, const IoContext&, std::string& out) { send(out, value.as_oid().value); }
+void oid_send(Datum value, const IoContext&, std::string& out) { append_network(out, value.as_oid().value); }
 
 // Xids are 64 bits here; on the wire the type keeps its four bytes, since drivers expect that width.
 Datum xid_in(std::string_view text, const IoContext&) { return Datum{parse_uint64(text, "xid")}; }
@@ -88,13 +82,13 @@ Datum xid_recv(std::string_view bytes, const IoContext&) {
   return Datum{std::uint64_t{receive<std::uint32_t>(bytes)}};
 }
 void xid_send(Datum value, const IoContext&, std::string& out) {
-  send(out, static_cast<std::uint32_t>(value.bits));
+  append_network(out, static_cast<std::uint32_t>(value.bits));
 }
 
 Datum xid8_in(std::string_view text, const IoContext&) { return Datum{parse_uint64(text, "xid8")}; }
 void xid8_out(Datum value, const IoContext&, std::string& out) { append_uint(out, value.bits); }
 Datum xid8_recv(std::string_view bytes, const IoContext&) { return Datum{receive<std::uint64_t>(bytes)}; }
-void xid8_send(Datum value, const IoContext&, std::string& out) { send(out, value.bits); }
+void xid8_send(Datum value, const IoContext&, std::string& out) { append_network(out, value.bits); }
 
 Datum cid_in(std::string_view text, const IoContext&) {
   return Datum::from_oid(Oid{parse_uint32(text, "cid")});
@@ -111,7 +105,7 @@ Datum float4_recv(std::string_view bytes, const IoContext&) {
   return Datum::from_int32(static_cast<std::int32_t>(receive<std::uint32_t>(bytes)));
 }
 void float4_send(Datum value, const IoContext&, std::string& out) {
-  send(out, static_cast<std::uint32_t>(value.bits));
+  append_network(out, static_cast<std::uint32_t>(value.bits));
 }
 
 Datum float8_in(std::string_view text, const IoContext&) { return Datum::from_float8(parse_float8(text)); }
@@ -119,6 +113,6 @@ void float8_out(Datum value, const IoContext& io, std::string& out) {
   append_float8(out, value.as_float8(), io.eval.extra_float_digits);
 }
 Datum float8_recv(std::string_view bytes, const IoContext&) { return Datum{receive<std::uint64_t>(bytes)}; }
-void float8_send(Datum value, const IoContext&, std::string& out) { send(out, value.bits); }
+void float8_send(Datum value, const IoContext&, std::string& out) { append_network(out, value.bits); }
 
 }  // namespace pinwheel::sql::io

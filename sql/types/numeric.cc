@@ -70,12 +70,11 @@ bool align_small(const Small& a, const Small& b, Int128* left, Int128* right, in
   return true;
 }
 
-Datum nan(Arena& arena) { return pack_decimal(arena, Decimal::special(Kind::kNaN)); }
 Kind infinity(int sign) { return sign < 0 ? Kind::kMinusInfinity : Kind::kInfinity; }
 
 Datum add_general(Arena& arena, Decimal a, Decimal b) {
-  if (a.nan() || b.nan()) return nan(arena);
-  if (a.infinite()) return b.infinite() && a.kind != b.kind ? nan(arena) : pack_decimal(arena, a);
+  if (a.nan() || b.nan()) return pack_nan(arena);
+  if (a.infinite()) return b.infinite() && a.kind != b.kind ? pack_nan(arena) : pack_decimal(arena, a);
   if (b.infinite()) return pack_decimal(arena, b);
   const int scale = std::max(a.scale, b.scale);
   rescale(&a, scale);
@@ -140,7 +139,7 @@ Datum numeric_from_int128(Arena& arena, Int128 value, int scale) {
 Datum numeric_from_int64(Arena& arena, std::int64_t value) { return numeric_from_int128(arena, value); }
 
 Datum numeric_from_double(Arena& arena, double value, int significant_digits) {
-  if (std::isnan(value)) return nan(arena);
+  if (std::isnan(value)) return pack_nan(arena);
   if (std::isinf(value)) return pack_decimal(arena, Decimal::special(infinity(value < 0 ? -1 : 1)));
   char buffer[64];
   const int size = std::snprintf(buffer, sizeof buffer, "%.*g", significant_digits, value);
@@ -174,10 +173,10 @@ Datum numeric_mul(Arena& arena, Datum a, Datum b) {
   }
   Decimal left = unpack_decimal(a);
   const Decimal right = unpack_decimal(b);
-  if (left.nan() || right.nan()) return nan(arena);
+  if (left.nan() || right.nan()) return pack_nan(arena);
   if (left.infinite() || right.infinite()) {
     const int sign = left.sign() * right.sign();
-    return sign == 0 ? nan(arena) : pack_decimal(arena, Decimal::special(infinity(sign)));
+    return sign == 0 ? pack_nan(arena) : pack_decimal(arena, Decimal::special(infinity(sign)));
   }
   left.value *= right.value;
   left.scale += right.scale;
@@ -222,10 +221,10 @@ Datum numeric_div_trunc(Arena& arena, Datum a, Datum b) {
 Datum numeric_mod(Arena& arena, Datum a, Datum b) {
   Decimal left = unpack_decimal(a);
   Decimal right = unpack_decimal(b);
-  if (left.nan() || right.nan()) return nan(arena);
+  if (left.nan() || right.nan()) return pack_nan(arena);
   if (left.infinite()) {
     if (right.finite() && right.sign() == 0) throw_division_by_zero();
-    return nan(arena);
+    return pack_nan(arena);
   }
   if (right.infinite()) return pack_decimal(arena, left);
   if (right.sign() == 0) throw_division_by_zero();
@@ -275,7 +274,7 @@ template <class Operation>
 Datum on_common_scale(Arena& arena, Datum a, Datum b, Operation operation) {
   Decimal left = unpack_decimal(a);
   Decimal right = unpack_decimal(b);
-  if (!left.finite() || !right.finite()) return nan(arena);
+  if (!left.finite() || !right.finite()) return pack_nan(arena);
   const int scale = std::max(left.scale, right.scale);
   rescale(&left, scale);
   rescale(&right, scale);

@@ -32,4 +32,6 @@ inline Leading leading(const Decimal& d) {
 
 inline int clamp_display_scale(int scale) { return std::min(std::max(scale, 0), kNumericMaxDisplayScale); }
 
+inline Datum pack_nan(Arena& arena) { return pack_decimal(arena, Decimal::special(Decimal::Kind::kNaN)); }
+
 }  // namespace pinwheel::sql

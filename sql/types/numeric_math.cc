@@ -11,7 +11,6 @@ namespace pinwheel::sql {
 
 namespace {
 using Kind = Decimal::Kind;
-Datum nan(Arena& arena) { return pack_decimal(arena, Decimal::special(Kind::kNaN)); }
 }  // namespace
 
 Datum numeric_sqrt(Arena& arena, Datum a) {
@@ -73,7 +72,7 @@ int estimate_ln_weight(const Decimal& d) {
 
 Datum numeric_ln(Arena& arena, Datum a) {
   const Decimal d = unpack_decimal(a);
-  if (d.nan()) return nan(arena);
+  if (d.nan()) return pack_nan(arena);
   if (d.sign() <= 0) throw_bad_log(d.sign());
   if (d.infinite()) return pack_decimal(arena, d);
   const int scale = clamp_display_scale(std::max(kNumericMinSignificant - estimate_ln_weight(d), d.scale));
@@ -83,10 +82,10 @@ Datum numeric_ln(Arena& arena, Datum a) {
 Datum numeric_log(Arena& arena, Datum base, Datum a) {
   const Decimal b = unpack_decimal(base);
   const Decimal d = unpack_decimal(a);
-  if (b.nan() || d.nan()) return nan(arena);
+  if (b.nan() || d.nan()) return pack_nan(arena);
   if (b.sign() <= 0) throw_bad_log(b.sign());
   if (d.sign() <= 0) throw_bad_log(d.sign());
-  if (b.infinite()) return d.infinite() ? nan(arena) : numeric_from_int64(arena, 0);
+  if (b.infinite()) return d.infinite() ? pack_nan(arena) : numeric_from_int64(arena, 0);
   if (d.infinite()) return pack_decimal(arena, d);
   const int base_weight = estimate_ln_weight(b);
   const int weight = estimate_ln_weight(d);

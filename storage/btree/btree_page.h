@@ -35,6 +35,8 @@ static_assert(sizeof(BTreeSpecial) == 16 && std::has_unique_object_representatio
 inline constexpr std::size_t kBTreeSpecialOffset = kPageSize - sizeof(BTreeSpecial);
 /// Bytes for line pointers and items.
 inline constexpr std::size_t kBTreeCapacity = kBTreeSpecialOffset - kPageHeaderSize;
+/// Percent of an inner page filled by a build, and kept by its left half when the last of its level splits.
+inline constexpr std::size_t kInnerFillFactor = 70;
 /// Most items on a page: a least pivot (8 bytes) or entries of 16 bytes each.
 inline constexpr std::size_t kMaxBTreeSlots = kBTreeCapacity / (16 + sizeof(LinePointer)) + 2;
 /// A pivot that stands on an inner page and must fit with two others.

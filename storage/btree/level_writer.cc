@@ -9,7 +9,6 @@
 namespace pinwheel::storage::btree_detail {
 
 namespace {
-constexpr std::size_t kInnerFillFactor = 70;  // percent: room for the splits below
 /// What a leaf's high key may need beyond the entry that it is made of.
 constexpr std::size_t kIdRoom = kItemIdBytes + kItemAlign;
 }  // namespace

@@ -6,13 +6,6 @@
 
 namespace pinwheel::storage::btree_detail {
 
-namespace {
-
-/// Percent of an inner page that its left half keeps when it is the last of its level.
-constexpr std::size_t kInnerFillFactor = 70;
-
-}  // namespace
-
 std::uint16_t choose_split(const BTreeIndex& index, std::span<const IndexItem> items, std::uint16_t new_index,
                            bool is_leaf, bool is_rightmost, std::size_t right_high_key_cost) noexcept {
   DB_ASSERT(items.size() >= 2);

@@ -18,15 +18,15 @@
 
 namespace pinwheel::storage {
 
-namespace {
-
-constexpr std::string_view kSharedRegion = "Relation Files";
-constexpr Fork kForks[] = {Fork::kMain, Fork::kFreeSpace, Fork::kVisibility, Fork::kInit};
-
 struct SharedFiles {
   /// Raised after every unlink, read before every use of a descriptor.
   alignas(kCacheLine) std::atomic<std::uint64_t> drop_generation{0};
 };
+
+namespace {
+
+constexpr std::string_view kSharedRegion = "Relation Files";
+constexpr Fork kForks[] = {Fork::kMain, Fork::kFreeSpace, Fork::kVisibility, Fork::kInit};
 
 std::string_view fork_suffix(Fork fork) noexcept {
   switch (fork) {

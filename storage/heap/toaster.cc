@@ -15,7 +15,6 @@ namespace {
 constexpr std::size_t kSmallestToasted = 24;
 constexpr std::size_t kSmallestCompressed = 32;
 
-const std::byte* pointer(std::uint64_t value) noexcept { return reinterpret_cast<const std::byte*>(value); }
 std::uint64_t value_of(const std::byte* at) noexcept { return reinterpret_cast<std::uintptr_t>(at); }
 
 std::string_view payload(const std::byte* varlena) noexcept {
@@ -60,7 +59,7 @@ class Shortener {
       const AttributeLayout& attribute = layout_.attribute(i);
       if (nulls_[i] || attribute.length != -1 || storages.find(attribute.storage) == std::string_view::npos)
         continue;
-      const std::byte* value = pointer(values_[i]);
+      const std::byte* value = bytes_of(values_[i]);
       if (varlena_is_external(value) || (to_compress && (tried_[i] || varlena_is_compressed(value))))
         continue;
       const std::size_t size = varlena_size(value);
@@ -74,17 +73,17 @@ class Shortener {
 
   void compress(int attribute) {
     tried_[attribute] = true;
-    if (const std::byte* shorter = compress_varlena(pointer(values_[attribute]), arena_)) {
+    if (const std::byte* shorter = compress_varlena(bytes_of(values_[attribute]), arena_)) {
       values_[attribute] = value_of(shorter);
     }
   }
 
   void move_out(int attribute, ToastStore& store, ToastIdSource& ids, const WriteContext& context) {
     values_[attribute] =
-        value_of(store_out_of_line(pointer(values_[attribute]), store, ids, context, arena_));
+        value_of(store_out_of_line(bytes_of(values_[attribute]), store, ids, context, arena_));
   }
 
-  std::size_t size_of(int attribute) const noexcept { return varlena_size(pointer(values_[attribute])); }
+  std::size_t size_of(int attribute) const noexcept { return varlena_size(bytes_of(values_[attribute])); }
 
  private:
   const TupleLayout& layout_;
@@ -150,15 +149,15 @@ void remove_toasted(const TupleLayout& layout, const HeapTupleView& old_tuple,
     if (layout.attribute(i).length != -1 || i >= old_tuple.attribute_count()) continue;
     bool is_null = false;
     const std::uint64_t value = fetch_attribute(old_tuple, layout, i, is_null);
-    if (is_null || !varlena_is_external(pointer(value))) continue;
+    if (is_null || !varlena_is_external(bytes_of(value))) continue;
     ToastPointer old_pointer;
-    std::memcpy(static_cast<void*>(&old_pointer), pointer(value) + 2, kToastPointerBytes);
+    std::memcpy(static_cast<void*>(&old_pointer), bytes_of(value) + 2, kToastPointerBytes);
     bool kept = false;
     for (std::size_t j = 0; kept_values != nullptr && j < layout.attribute_count() && !kept; ++j) {
-      if (kept_nulls[j] || layout.attribute(j).length != -1 || !varlena_is_external(pointer(kept_values[j])))
+      if (kept_nulls[j] || layout.attribute(j).length != -1 || !varlena_is_external(bytes_of(kept_values[j])))
         continue;
       ToastPointer new_pointer;
-      std::memcpy(static_cast<void*>(&new_pointer), pointer(kept_values[j]) + 2, kToastPointerBytes);
+      std::memcpy(static_cast<void*>(&new_pointer), bytes_of(kept_values[j]) + 2, kToastPointerBytes);
       kept = new_pointer.value_id == old_pointer.value_id &&
              new_pointer.toast_relation == old_pointer.toast_relation;
     }

@@ -33,8 +33,6 @@ std::uint64_t fetch_at(const std::byte* from, const AttributeLayout& attribute) 
   return attribute.by_value ? fetch_by_value(from, attribute.length) : reinterpret_cast<std::uintptr_t>(from);
 }
 
-const std::byte* pointer(std::uint64_t value) noexcept { return reinterpret_cast<const std::byte*>(value); }
-
 /// How a varlena goes into a tuple.
 struct VarlenaForm {
   std::size_t size;
@@ -55,10 +53,10 @@ std::size_t offset_after(std::size_t offset, const AttributeLayout& attribute, s
   if (attribute.length > 0)
     return align_to(offset, attribute.align) + static_cast<std::size_t>(attribute.length);
   if (attribute.length == -1) {
-    const VarlenaForm form = varlena_form(pointer(value), attribute);
+    const VarlenaForm form = varlena_form(bytes_of(value), attribute);
     return (form.aligned ? align_to(offset, attribute.align) : offset) + form.size;
   }
-  return align_to(offset, attribute.align) + std::strlen(reinterpret_cast<const char*>(pointer(value))) + 1;
+  return align_to(offset, attribute.align) + std::strlen(reinterpret_cast<const char*>(bytes_of(value))) + 1;
 }
 
 /// Writes one value at `base + offset`, zeroing the padding before it. Returns the offset after it.
@@ -67,7 +65,7 @@ std::size_t write_value(std::byte* base, std::size_t offset, const AttributeLayo
   VarlenaForm form{};
   bool aligned = true;
   if (attribute.length == -1) {
-    form = varlena_form(pointer(value), attribute);
+    form = varlena_form(bytes_of(value), attribute);
     aligned = form.aligned;
   }
   const std::size_t at = aligned ? align_to(offset, attribute.align) : offset;
@@ -78,20 +76,20 @@ std::size_t write_value(std::byte* base, std::size_t offset, const AttributeLayo
     return at + static_cast<std::size_t>(attribute.length);
   }
   if (attribute.length > 0) {
-    std::memcpy(to, pointer(value), static_cast<std::size_t>(attribute.length));
+    std::memcpy(to, bytes_of(value), static_cast<std::size_t>(attribute.length));
     return at + static_cast<std::size_t>(attribute.length);
   }
   if (attribute.length == -1) {
     if (form.shorten) {
       *to = static_cast<std::byte>(form.size << 1 | 1);
-      std::memcpy(to + 1, pointer(value) + 4, form.size - 1);
+      std::memcpy(to + 1, bytes_of(value) + 4, form.size - 1);
     } else {
-      std::memcpy(to, pointer(value), form.size);
+      std::memcpy(to, bytes_of(value), form.size);
     }
     return at + form.size;
   }
-  const std::size_t size = std::strlen(reinterpret_cast<const char*>(pointer(value))) + 1;
-  std::memcpy(to, pointer(value), size);
+  const std::size_t size = std::strlen(reinterpret_cast<const char*>(bytes_of(value))) + 1;
+  std::memcpy(to, bytes_of(value), size);
   return at + size;
 }
 
@@ -152,7 +150,7 @@ FormedTuple form_tuple(const TupleLayout& layout, const std::uint64_t* values, c
     }
     const AttributeLayout& attribute = layout.attribute(i);
     if (attribute.length < 0) infomask |= kTupleHasVarWidth;
-    if (attribute.length == -1 && varlena_is_external(pointer(values[i]))) infomask |= kTupleHasExternal;
+    if (attribute.length == -1 && varlena_is_external(bytes_of(values[i]))) infomask |= kTupleHasExternal;
     size = offset_after(size, attribute, values[i]);
   }
   if (has_nulls) infomask |= kTupleHasNulls;

@@ -19,6 +19,11 @@ struct AttributeLayout {
   bool operator==(const AttributeLayout&) const = default;
 };
 
+/// What a value that is not kept by value points to.
+inline const std::byte* bytes_of(std::uint64_t value) noexcept {
+  return reinterpret_cast<const std::byte*>(value);
+}
+
 /// Bytes of a varlena as stored (docs/formats/varlena.md): its first byte tells its kind.
 inline std::size_t varlena_size(const std::byte* at) noexcept {
   const auto first = static_cast<std::uint8_t>(*at);

@@ -125,10 +125,11 @@ class Pinwheel(Cluster):
 
 
 class Stock(Cluster):
-    """Stock PostgreSQL 15; as root it runs as user postgres, since it refuses root."""
+    """Stock PostgreSQL, version 15 unless another one's programs are named; as root it runs as user postgres, since it refuses root."""
 
-    def __init__(self, settings=None, name="stock"):
+    def __init__(self, settings=None, name="stock", bin_folder=STOCK_BIN):
         super().__init__(settings, name)
+        self.bin_folder = pathlib.Path(bin_folder)
         self.running = False
         self.prefix = []
         if os.geteuid() == 0:
@@ -138,7 +139,7 @@ class Stock(Cluster):
         self._run("initdb", "-D", self.data, "-U", "postgres", "-A", "trust", "--no-locale", "-E", "UTF8", "-k", "-N")
 
     def _run(self, program, *arguments):
-        done = subprocess.run([*self.prefix, str(STOCK_BIN / program), *map(str, arguments)], capture_output=True, text=True,
+        done = subprocess.run([*self.prefix, str(self.bin_folder / program), *map(str, arguments)], capture_output=True, text=True,
                               cwd=self.folder)
         if done.returncode != 0:
             raise RuntimeError(f"{program}: {done.stdout[-1000:]}{done.stderr[-1000:]}\n{self.log_tail()}")

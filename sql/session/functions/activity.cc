@@ -244,7 +244,7 @@ Datum load_time(SessionState& session, Call&) {
   return Datum::from_int64(session.services.server.facts().configuration_loaded_at_us);
 }
 
-constexpr Function kFunctions[] = {
+constexpr Function kActivityFunctions[] = {
     {"pg_backend_pid", backend_pid},
     {"pg_stat_get_backend_pid", backend_fact<pid_fact>},
     {"pg_stat_get_backend_dbid", backend_fact<database_fact>},
@@ -263,12 +263,12 @@ constexpr Function kFunctions[] = {
     {"pg_postmaster_start_time", start_time},
     {"pg_conf_load_time", load_time},
 };
-constexpr SetOf kSets[] = {{"pg_stat_get_activity", 30, show_activity},
-                           {"pg_stat_get_backend_idset", 1, show_backend_ids}};
+constexpr SetOf kActivitySets[] = {{"pg_stat_get_activity", 30, show_activity},
+                                   {"pg_stat_get_backend_idset", 1, show_backend_ids}};
 
 }  // namespace
 
-std::span<const Function> activity_functions() { return kFunctions; }
-std::span<const SetOf> activity_sets() { return kSets; }
+std::span<const Function> activity_functions() { return kActivityFunctions; }
+std::span<const SetOf> activity_sets() { return kActivitySets; }
 
 }  // namespace pinwheel::sql::session_functions

@@ -148,7 +148,7 @@ constexpr auto kShare = LockMode::kShare;
 constexpr auto kOfSession = txn::LockOwner::kSession;
 constexpr auto kOfTransaction = txn::LockOwner::kTransaction;
 
-constexpr Function kFunctions[] = {
+constexpr Function kLocksFunctions[] = {
     {"pg_advisory_lock_int8", lock<kExclusive, kOfSession>},
     {"pg_advisory_lock_int4", lock<kExclusive, kOfSession>},
     {"pg_advisory_lock_shared_int8", lock<kShare, kOfSession>},
@@ -174,11 +174,11 @@ constexpr Function kFunctions[] = {
     {"pg_safe_snapshot_blocking_pids", safe_snapshot_blockers},
     {"pg_isolation_test_session_is_blocked", is_blocked_by},
 };
-constexpr SetOf kSets[] = {{"pg_lock_status", 16, show_locks}};
+constexpr SetOf kLocksSets[] = {{"pg_lock_status", 16, show_locks}};
 
 }  // namespace
 
-std::span<const Function> lock_functions() { return kFunctions; }
-std::span<const SetOf> lock_sets() { return kSets; }
+std::span<const Function> lock_functions() { return kLocksFunctions; }
+std::span<const SetOf> lock_sets() { return kLocksSets; }
 
 }  // namespace pinwheel::sql::session_functions

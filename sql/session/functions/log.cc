@@ -42,7 +42,7 @@ Datum unknown(SessionState&, Call& call) { return call.null(); }
       "Recovery control functions can only be executed during recovery.");
 }
 
-constexpr Function kFunctions[] = {
+constexpr Function kLogFunctions[] = {
     {"pg_current_wal_insert_lsn", insert_position},
     {"pg_current_wal_lsn", written_position},
     {"pg_current_wal_flush_lsn", flushed_position},
@@ -60,6 +60,6 @@ constexpr Function kFunctions[] = {
 
 }  // namespace
 
-std::span<const Function> log_functions() { return kFunctions; }
+std::span<const Function> log_functions() { return kLogFunctions; }
 
 }  // namespace pinwheel::sql::session_functions

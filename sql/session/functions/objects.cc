@@ -80,8 +80,8 @@ Datum sequence_parameters(SessionState& session, Call& call) {
                             Datum::from_oid(sequence->type)});
 }
 
-constexpr Function kFunctions[] = {{"pg_sequence_parameters", sequence_parameters}};
-constexpr SetOf kSets[] = {
+constexpr Function kObjectsFunctions[] = {{"pg_sequence_parameters", sequence_parameters}};
+constexpr SetOf kObjectsSets[] = {
     {"pg_prepared_statement", 7, show_prepared},
     {"pg_cursor", 6, show_cursors},
     {"pg_timezone_names", 4, show_time_zones},
@@ -98,7 +98,7 @@ constexpr SetOf kSets[] = {
 
 }  // namespace
 
-std::span<const Function> object_functions() { return kFunctions; }
-std::span<const SetOf> object_sets() { return kSets; }
+std::span<const Function> object_functions() { return kObjectsFunctions; }
+std::span<const SetOf> object_sets() { return kObjectsSets; }
 
 }  // namespace pinwheel::sql::session_functions

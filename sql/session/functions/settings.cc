@@ -73,18 +73,18 @@ void show_all_settings(SessionState& session, Call& call, Rows& rows) {
   }
 }
 
-constexpr Function kFunctions[] = {
+constexpr Function kSettingsFunctions[] = {
     {"set_config_by_name", set_config},
     {"show_config_by_name", current_setting},
     {"show_config_by_name_missing_ok", current_setting_missing_ok},
     {"pg_settings_get_flags", setting_flags},
     {"pg_reload_conf", reload_configuration},
 };
-constexpr SetOf kSets[] = {{"show_all_settings", 17, show_all_settings}};
+constexpr SetOf kSettingsSets[] = {{"show_all_settings", 17, show_all_settings}};
 
 }  // namespace
 
-std::span<const Function> setting_functions() { return kFunctions; }
-std::span<const SetOf> setting_sets() { return kSets; }
+std::span<const Function> setting_functions() { return kSettingsFunctions; }
+std::span<const SetOf> setting_sets() { return kSettingsSets; }
 
 }  // namespace pinwheel::sql::session_functions

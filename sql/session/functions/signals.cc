@@ -122,7 +122,7 @@ Datum sleep_until_time(SessionState& session, Call& call) {
   return Datum{};
 }
 
-constexpr Function kFunctions[] = {
+constexpr Function kSignalsFunctions[] = {
     {"pg_cancel_backend", cancel_backend}, {"pg_terminate_backend", terminate_backend},
     {"pg_sleep", sleep_seconds},           {"pg_sleep_for", sleep_for},
     {"pg_sleep_until", sleep_until_time},
@@ -130,6 +130,6 @@ constexpr Function kFunctions[] = {
 
 }  // namespace
 
-std::span<const Function> signal_functions() { return kFunctions; }
+std::span<const Function> signal_functions() { return kSignalsFunctions; }
 
 }  // namespace pinwheel::sql::session_functions

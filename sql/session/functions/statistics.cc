@@ -91,7 +91,7 @@ void show_slrus(SessionState& session, Call& call, Rows& rows) {
 
 void nothing(SessionState&, Call&, Rows&) {}
 
-constexpr Function kFunctions[] = {
+constexpr Function kStatisticsFunctions[] = {
     // Background writer and checkpointer
     {"pg_stat_get_bgwriter_timed_checkpoints", timed_checkpoints},
     {"pg_stat_get_bgwriter_requested_checkpoints", requested_checkpoints},
@@ -154,13 +154,13 @@ constexpr Function kFunctions[] = {
     {"pg_stat_get_snapshot_timestamp", never},
     {"pg_stat_clear_snapshot", done},
 };
-constexpr SetOf kSets[] = {{"pg_stat_get_slru", 9, show_slrus},
-                           {"pg_stat_get_wal_senders", 12, nothing},
-                           {"pg_stat_get_progress_info", 24, nothing}};
+constexpr SetOf kStatisticsSets[] = {{"pg_stat_get_slru", 9, show_slrus},
+                                     {"pg_stat_get_wal_senders", 12, nothing},
+                                     {"pg_stat_get_progress_info", 24, nothing}};
 
 }  // namespace
 
-std::span<const Function> statistics_functions() { return kFunctions; }
-std::span<const SetOf> statistics_sets() { return kSets; }
+std::span<const Function> statistics_functions() { return kStatisticsFunctions; }
+std::span<const SetOf> statistics_sets() { return kStatisticsSets; }
 
 }  // namespace pinwheel::sql::session_functions

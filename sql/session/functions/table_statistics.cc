@@ -63,7 +63,7 @@ Datum reset_table(SessionState& session, Call& call) {
 }
 
 using A = TableActivity;
-constexpr Function kFunctions[] = {
+constexpr Function kTableStatisticsFunctions[] = {
     {"pg_stat_get_live_tuples", counter<&A::live>},
     {"pg_stat_get_dead_tuples", counter<&A::dead>},
     {"pg_stat_get_numscans", scan_counter<&A::sequential_scans, &A::index_scans>},
@@ -96,6 +96,6 @@ constexpr Function kFunctions[] = {
 
 }  // namespace
 
-std::span<const Function> table_statistics_functions() { return kFunctions; }
+std::span<const Function> table_statistics_functions() { return kTableStatisticsFunctions; }
 
 }  // namespace pinwheel::sql::session_functions

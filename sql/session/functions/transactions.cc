@@ -65,7 +65,7 @@ Datum xid_age(SessionState& session, Call& call) {
 /// There are no triggers that could call us.
 Datum trigger_depth(SessionState&, Call&) { return Datum::from_int32(0); }
 
-constexpr Function kFunctions[] = {
+constexpr Function kTransactionsFunctions[] = {
     {"pg_current_xact_id", current_xid},
     {"pg_current_xact_id_if_assigned", current_xid_if_assigned},
     {"pg_xact_status", xact_status},
@@ -79,6 +79,6 @@ constexpr Function kFunctions[] = {
 
 }  // namespace
 
-std::span<const Function> transaction_functions() { return kFunctions; }
+std::span<const Function> transaction_functions() { return kTransactionsFunctions; }
 
 }  // namespace pinwheel::sql::session_functions
