@@ -14,12 +14,23 @@ enum class Counter : std::uint8_t {
   // buffer pool
   kBufferHits,
   kBufferReads,
+  kBuffersDirtied,
   kBufferWritesByBackend,
   kBufferWritesByCheckpointer,
   kBufferWritesByBgwriter,
   kBufferAllocations,
   kBufferExtends,
+  kBufferEvictions,
+  kBufferWritebacks,
   kBufferSyncs,
+  // time in the system's calls for files of relations, while track_io_timing is on
+  kReadNs,
+  kWriteNs,
+  kExtendNs,
+  kSyncNs,
+  // what of the above was done through a ring of frames: RingEvent by kind of ring, see ring_counter()
+  kRingFirst,
+  kRingLast = kRingFirst + 3 * 6 - 1,
   kVictimsFromFreelist,
   kVictimsBySweep,
   kFramesSwept,
@@ -64,18 +75,7 @@ enum class Counter : std::uint8_t {
   kDeadlocks,
   // statements
   kStatements,
-  kStatementCacheHits,
-  kStatementCacheMisses,
-  kTuplesReturned,
-  kTuplesFetched,
-  kTuplesInserted,
-  kTuplesUpdated,
-  kTuplesDeleted,
-  kTempFiles,
-  kTempBytes,
   // checkpoints
-  kCheckpointsTimed,
-  kCheckpointsRequested,
   kCheckpointWriteMs,
   kCheckpointSyncMs,
   // scheduler
@@ -85,6 +85,16 @@ enum class Counter : std::uint8_t {
   kCount,
 };
 inline constexpr std::size_t kCounterCount = static_cast<std::size_t>(Counter::kCount);
+
+/// What is counted once more when a bulk operation does it through its ring.
+enum class RingEvent : std::uint8_t { kHit, kRead, kWrite, kExtend, kEviction, kReuse };
+inline constexpr std::size_t kRingEvents = 6;
+/// `ring` numbers the kinds of rings: 0 bulk read, 1 bulk write, 2 vacuum.
+constexpr Counter ring_counter(std::size_t ring, RingEvent event) noexcept {
+  return static_cast<Counter>(static_cast<std::size_t>(Counter::kRingFirst) + ring * kRingEvents +
+                              static_cast<std::size_t>(event));
+}
+static_assert(ring_counter(2, RingEvent::kReuse) == Counter::kRingLast);
 
 /// A counter that one process writes and all may read.
 class OwnedCounter {
@@ -113,6 +123,8 @@ struct LwLockStats {
 
 /// One process's counters; only that process writes them, any may read.
 struct alignas(kCacheLine) ProcessStats {
+  /// ProcessKind of all processes that ever counted here: ProcessTable::reserve sees to it.
+  std::atomic<std::uint8_t> kind{0};
   OwnedCounter counters[kCounterCount];
   LwLockStats lwlocks[kTrancheCount];
 };
