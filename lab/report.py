@@ -1,0 +1,2 @@
+def write(folder, found): pass
+def show(found): return str(len(found.cells))
