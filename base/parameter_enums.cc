@@ -293,6 +293,7 @@ const std::span<const EnumOption> kClogUpdate{kClogUpdateWords};
 constexpr EnumOption kSnapshotMethodWords[] = {
     {"scan", static_cast<int>(SnapshotMethod::kScan), false},
     {"cached", static_cast<int>(SnapshotMethod::kCached), false},
+    {"csn", static_cast<int>(SnapshotMethod::kCsn), false},
 };
 const std::span<const EnumOption> kSnapshotMethod{kSnapshotMethodWords};
 

@@ -61,11 +61,15 @@ enum class Counter : std::uint8_t {
   kSubtransReads,
   kMultixactHits,
   kMultixactReads,
-  // snapshots
+  // snapshots: taken = built + copied + reused
   kSnapshotsTaken,
-  kSnapshotsBuilt,
-  kSnapshotsCopied,
-  kSnapshotsReused,
+  kSnapshotsBuilt,   // by a scan of the running transactions
+  kSnapshotsCopied,  // from the process's last (cached), or the two words of the commit sequence (csn)
+  kSnapshotsReused,  // the session's own last one, nothing shared read but the word that says so
+  kCsnWaits,         // a visibility test that met a commit half published
+  kCsnPagesSaved,    // pages of the commit sequence ring moved to pg_csn for an old snapshot
+  kCsnHits,          // reads of pg_csn
+  kCsnReads,
   // transactions and locks
   kCommits,
   kRollbacks,
