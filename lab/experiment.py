@@ -3,6 +3,7 @@ import dataclasses
 import difflib
 import pathlib
 import re
+import textwrap
 import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -23,7 +24,8 @@ def unknown(what, name, valid):
     valid = sorted(valid)
     near = difflib.get_close_matches(name, valid, n=1, cutoff=0.4)
     hint = f"; did you mean \"{near[0]}\"?" if near else ""
-    return LabError(f"unknown {what} \"{name}\"{hint}\nvalid: {', '.join(valid) or '(none)'}")
+    listed = textwrap.fill(", ".join(valid) or "(none)", 110, initial_indent="valid: ", subsequent_indent="  ", break_on_hyphens=False)
+    return LabError(f"unknown {what} \"{name}\"{hint}\n{listed}")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -226,10 +228,10 @@ def load(name, path=None):
 
 
 def variant_settings(part, variant, sweep):
-    """Every setting the variant's server starts with: the part's, the profile's, its own, the swept one."""
-    settings = dict(part.settings)
-    if variant.profile:
-        settings.update(read_profile(variant.profile))
+    """Every setting the variant's server starts with: the profile's, then the part's, which hold
+    for all, then its own, then the swept one."""
+    settings = read_profile(variant.profile) if variant.profile else {}
+    settings.update(part.settings)
     settings.update(variant.settings)
     if part.sweep_setting and part.sweep_setting != CORES:
         settings[part.sweep_setting] = sweep

@@ -1,5 +1,6 @@
 """What is read around a run: processor time and page faults of a process tree, every counter view, settings, the machine."""
 import csv
+import fnmatch
 import hashlib
 import io
 import os
@@ -19,7 +20,7 @@ COUNTER_VIEWS = {
     "pg_stat_lwlocks": ("tranche", "name"),
     "pg_stat_bgwriter": (),
     "pg_stat_checkpointer": (),
-    "pg_stat_buffer_pool": (),
+    "pg_stat_buffer_replacement": (),
     "pg_stat_wal": (),
     "pg_stat_slru": ("name",),
     "pg_stat_snapshots": (),
@@ -27,7 +28,6 @@ COUNTER_VIEWS = {
     "pg_stat_database": ("datname",),
     "pg_stat_user_tables": ("relname",),
     "pg_stat_user_indexes": ("indexrelname",),
-    "pg_wait_events": ("type", "name"),
 }
 IDENTITIES = {"datid", "relid", "indexrelid", "numbackends"}  # numbers that are no counters
 
@@ -131,9 +131,10 @@ def counters(cluster):
     return found
 
 
-def deltas(before, after):
-    """after - before of every counter that moved."""
-    moved = {}
+def deltas(before, after, keep=()):
+    """after - before of every counter that moved, and of those whose names match a pattern in `keep`: a zero there is a finding."""
+    moved = {name: 0 for name, value in after.items()
+             if not isinstance(value, list) and any(fnmatch.fnmatchcase(name, pattern) for pattern in keep)}
     for name, value in after.items():
         old = before.get(name)
         if isinstance(value, list):

@@ -109,4 +109,11 @@ def merge(folders, allow_mixed):
 
 
 def save_merged(folder, results):
-    write_json(pathlib.Path(folder) / "results.json", {"run": results.run, "cells": results.cells})
+    """One results.json with everything, a cell a line, so that a commit of it stays readable and small."""
+    def line(value):
+        return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+    cells = ",\n".join(f"{json.dumps(key)}:{line(cell)}" for key, cell in sorted(results.cells.items()))
+    folder = pathlib.Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "results.json").write_text(f'{{"run":{line(results.run)},\n"cells":{{\n{cells}\n}}}}\n')

@@ -133,7 +133,8 @@ class Runner:
             happened = events.finish()
         usage_after = measure.tree_usage(launcher)
         server = {name: usage_after[name] - usage[name] for name in usage} | server_switches
-        moved = measure.deltas(counters, measure.counters(cluster))
+        compared = [row.metric.removeprefix("counter:") for row in part.comparisons]
+        moved = measure.deltas(counters, measure.counters(cluster), compared)
         wrong = driver.sums_error(cluster, workload)
         if wrong:
             raise pgbench.RunError(wrong)
