@@ -191,10 +191,10 @@ def counter_table(figures, sweep, clients, most=60):
 
 
 def by_second(figures, variant, sweep, clients, name):
-    """[(second, median over repetitions)] of a latency (p50, p99, max) or of the rate."""
+    """[(second, median over repetitions)] of a latency (p50, p95, p99, max) or of the rate."""
     seconds = {}
     for cell in figures.at(variant, sweep, clients):
-        series = enumerate(cell["per_second"]) if name == "rate" else ((row["second"], row[name]) for row in cell["latency_by_second"])
+        series = enumerate(cell["per_second"]) if name == "rate" else ((row["second"], row.get(name)) for row in cell["latency_by_second"])
         for second, value in series:
             if value is not None:
                 seconds.setdefault(second, []).append(value)

@@ -1,6 +1,8 @@
 """The Markdown table of an experiment: ours, the published one, and the verdicts in words."""
 from lab import figures as figure
 
+OTHERS_BUSY = 0.10  # the laboratory's own sampling stays well below
+
 
 def figure_text(summary):
     """median [lowest-highest], or an empty cell."""
@@ -70,8 +72,12 @@ def warnings(results):
         found.append("Cut to fit a time budget: " + "; ".join(run["definition"]["cuts"]))
     if run["source"].get("dirty"):
         found.append("The tree had local changes beside its commit.")
+    disturbed = [cell["others_busy"] for cell in results.good() if cell["others_busy"] > OTHERS_BUSY]
+    if disturbed:
+        found.append(f"DISTURBED: in {len(disturbed)} of {len(results.good())} cells other processes used more than {OTHERS_BUSY:.0%} of the "
+                     f"processors, up to {max(disturbed):.0%}.")
     for cell in results.failed():
-        found.append(f"FAILED and left out: {cell['key']}: {cell['error'].splitlines()[0] if cell['error'] else ''}")
+        found.append(f"FAILED and left out: {cell['key']}: {' '.join(cell['error'].split())[:240]}")
     for part in run["definition"]["parts"]:
         found += [f"Skipped: {part['name']}/{name}: {reason}" for name, reason in part["skipped"]]
     return found

@@ -29,6 +29,7 @@ COUNTER_VIEWS = {
     "pg_stat_user_tables": ("relname",),
     "pg_stat_user_indexes": ("indexrelname",),
 }
+SEPARATOR = "=== "
 IDENTITIES = {"datid", "relid", "indexrelid", "numbackends"}  # numbers that are no counters
 
 
@@ -61,6 +62,12 @@ def tree_usage(pid):
         total["user_s"] += (int(fields[11]) + int(fields[13])) / TICKS
         total["system_s"] += (int(fields[12]) + int(fields[14])) / TICKS
     return total
+
+
+def machine_busy():
+    """(busy, all) processor seconds of the whole machine since its start; time stolen by other guests counts as busy."""
+    words = [int(word) for word in pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]]
+    return (sum(words) - words[3] - words[4]) / TICKS, sum(words) / TICKS
 
 
 class SwitchSampler:
@@ -117,15 +124,21 @@ def existing_views(cluster):
 
 
 def counters(cluster):
-    """Every counter as "view.key.column" -> number or list of numbers. Read with one psql per view."""
+    """Every counter as "view.key.column" -> number or list of numbers. One psql reads all views."""
+    views = sorted(existing_views(cluster))
+    if not views:
+        return {}
+    words = ["--csv", "-P", "tuples_only=off"]
+    for view in views:
+        words += ["-c", f"\\echo {SEPARATOR}{view}", "-c", f"SELECT * FROM {view}"]
     found = {}
-    for view in sorted(existing_views(cluster)):
-        rows = list(csv.DictReader(io.StringIO(cluster.psql(f"SELECT * FROM {view}", "--csv", "-P", "tuples_only=off"))))
+    for text in cluster.psql("\\echo", *words).split(SEPARATOR)[1:]:
+        view, _, body = text.partition("\n")
         keys = COUNTER_VIEWS[view]
-        for row in rows:
+        for row in csv.DictReader(io.StringIO(body.strip("\n"))):
             prefix = ".".join([view, *(row[key] for key in keys if row.get(key))])
-            for column, text in row.items():
-                value = None if column in keys or column in IDENTITIES else _number(text or "")
+            for column, text_value in row.items():
+                value = None if column in keys or column in IDENTITIES else _number(text_value or "")
                 if value is not None:
                     found[f"{prefix}.{column}"] = value
     return found

@@ -83,7 +83,7 @@ def _over_time(figures):
     clients, sweep = figures.clients[-1], figures.sweeps[0]
     marks = sorted({round(event["at_s"], 1) for cells in figures.cells.values() for cell in cells for event in cell["events"]})[:1]
     drawn = []
-    for name, label in (("rate", figures.unit), ("p99", "p99 ms"), ("max", "max ms")):
+    for name, label in (("rate", figures.unit), ("p95", "p95 ms"), ("p99", "p99 ms"), ("max", "max ms")):
         series = [{"label": figures.labels[variant], "index": index, "points": figure.by_second(figures, variant, sweep, clients, name)}
                   for index, variant in enumerate(figures.variants)]
         if max((len(one["points"]) for one in series), default=0) > 1:

@@ -123,7 +123,7 @@ class Runner:
         launcher = servers.launcher_pid(cluster)
         started = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
         counters = measure.counters(cluster)
-        usage = measure.tree_usage(launcher)
+        usage, busy = measure.tree_usage(launcher), measure.machine_busy()
         switches = measure.SwitchSampler(launcher)
         events = pgbench.Events(cluster, part.events, part.seconds)
         try:
@@ -131,8 +131,10 @@ class Runner:
         finally:
             server_switches = switches.stop()
             happened = events.finish()
-        usage_after = measure.tree_usage(launcher)
+        usage_after, busy_after = measure.tree_usage(launcher), measure.machine_busy()
         server = {name: usage_after[name] - usage[name] for name in usage} | server_switches
+        ours = sum(one[name] for one in (server, outcome.client) for name in ("user_s", "system_s"))
+        others = max(0.0, busy_after[0] - busy[0] - ours) / max(busy_after[1] - busy[1], 1e-9)
         compared = [row.metric.removeprefix("counter:") for row in part.comparisons]
         moved = measure.deltas(counters, measure.counters(cluster), compared)
         wrong = driver.sums_error(cluster, workload)
@@ -143,6 +145,6 @@ class Runner:
             raise pgbench.RunError(f"{failed_events[0]['sql']}: {failed_events[0]['error']}")
         self.results.save_cell(cell.key, {
             **dataclasses.asdict(cell), "key": cell.key, "status": "measured", "unit": UNITS[workload.kind], "started": started,
-            **dataclasses.asdict(outcome), "server": server, "counters": moved, "warmup": warmup, "events": happened,
+            **dataclasses.asdict(outcome), "server": server, "counters": moved, "warmup": warmup, "events": happened, "others_busy": round(others, 4),
             "settings": measure.settings(cluster)})
         self.progress.finished(share, f"{cell.key}: {outcome.rate:,.0f} {UNITS[workload.kind]}")

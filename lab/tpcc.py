@@ -39,7 +39,7 @@ def _driver(cluster, *arguments, check=True):
 
 
 def load(cluster, workload):
-    _driver(cluster, "load", "--warehouses", workload.scale)
+    _driver(cluster, "load", "--warehouses", workload.scale, *(["--unlogged"] if workload.unlogged else []))
     cluster.psql("CHECKPOINT")
 
 
@@ -55,7 +55,7 @@ def sums_error(cluster, _workload):
 
 def _start(cluster, workload, clients, seconds, report):
     command = [str(find_driver()), "run", "--warehouses", str(workload.scale), "--clients", str(clients), "--threads",
-               str(client_threads(clients)), "--seconds", str(max(1, round(seconds))), "--json", report]
+               str(client_threads(clients)), "--seconds", str(max(1, round(seconds))), "--warmup", "0", "--json", report]
     if workload.think:
         command.append("--think")
     return subprocess.Popen(command, env=cluster.environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -86,13 +86,14 @@ def run(cluster, workload, clients, seconds, _expected_rate=None):
 
 
 def outcome_of(report, seconds, client):
-    """The driver's JSON as an Outcome: latencies are those of new orders, the other types stay in `detail`."""
-    types = report["types"]
+    """The driver's JSON as an Outcome: latencies are those of new orders, the other types stay in `detail`. RunError when
+    transactions failed for good or connections were lost."""
+    if report["failed"] or report["lost_connections"]:
+        raise RunError(f"pw-tpcc: {report['failed']} failed, {report['lost_connections']} connections lost: {report['errors'][:5]}")
+    types, series = report["types"], report["series"]
     new_order = types["new_order"]
-    series = report.get("series", [])
     latency = {name: new_order.get(f"{name}_ms") for name in ("p50", "p95", "p99", "p99.9")}
-    by_second = [{"second": point["second"], "p50": None, "p99": point.get("new_order_p95_ms"), "max": point.get("new_order_max_ms")}
+    by_second = [{"second": round(point["at_s"]), "p95": point["types"]["new_order"]["p95_ms"], "max": point["types"]["new_order"]["max_ms"]}
                  for point in series]
-    transactions = sum(one["count"] for one in types.values())
-    return Outcome(report["notpm"], transactions, report.get("seconds", seconds), [60 * point["new_order"] for point in series],
-                   latency, by_second, client, {"types": types})
+    return Outcome(report["notpm"], sum(one["committed"] for one in types.values()), report.get("measured_s", seconds),
+                   [point["notpm"] for point in series], latency, by_second, client, {"types": types})

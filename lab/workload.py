@@ -192,8 +192,8 @@ def _read_log(folder, seconds):
     by_second = []
     for second, bucket in enumerate(buckets[:int(seconds)]):
         bucket.sort()
-        by_second.append({"second": second, "p50": stats.percentile(bucket, 0.5), "p99": stats.percentile(bucket, 0.99),
-                          "max": bucket[-1] if bucket else None})
+        by_second.append({"second": second, "p50": stats.percentile(bucket, 0.5), "p95": stats.percentile(bucket, 0.95),
+                          "p99": stats.percentile(bucket, 0.99), "max": bucket[-1] if bucket else None})
     return sorted(latency for _, latency in samples), by_second
 
 
