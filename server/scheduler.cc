@@ -7,6 +7,7 @@
 #include "base/stack.h"
 #include "shm/lwlock.h"
 #include "shm/process.h"
+#include "shm/usage_meter.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>
@@ -173,6 +174,9 @@ void Scheduler::switch_to(Fiber* fiber) {
 }
 
 void Scheduler::switch_back(Fiber* fiber) {
+  // current_session is the next fiber's until this one is resumed; its meter waits here, on its stack.
+  shm::UsageMeter* const meter = shm::current_session.meter;
+  if (meter != nullptr) meter->leave();
 #if defined(__SANITIZE_ADDRESS__)
   void* fake = nullptr;
   __sanitizer_start_switch_fiber(&fake, main_stack.bottom, main_stack.bytes);
@@ -182,6 +186,10 @@ void Scheduler::switch_back(Fiber* fiber) {
   __sanitizer_finish_switch_fiber(fake, &main_stack.bottom, &main_stack.bytes);
 #endif
   fiber->state_ = Fiber::State::kRunning;
+  if (meter != nullptr) {
+    meter->enter();
+    shm::current_session.meter = meter;
+  }
 }
 
 void Scheduler::run_on_main_stack(const std::function<void()>& call) {

@@ -34,12 +34,13 @@ InterruptHook installed_hook = plain_hook;
 
 }  // namespace
 
-CurrentSession current_session{&no_session_slot, nullptr, kNoSession, kTicksPerQuantumCheck};
+CurrentSession current_session{&no_session_slot, nullptr, kNoSession, kTicksPerQuantumCheck, nullptr};
 
 void set_interrupt_hook(InterruptHook hook) noexcept { installed_hook = hook == nullptr ? plain_hook : hook; }
 
 void set_current_session(SessionSlot* slot, Parker* parker, SessionIndex index) noexcept {
-  current_session = {slot == nullptr ? &no_session_slot : slot, parker, index, kTicksPerQuantumCheck};
+  current_session = {slot == nullptr ? &no_session_slot : slot, parker, index, kTicksPerQuantumCheck,
+                     nullptr};
 }
 
 void service_interrupts() {

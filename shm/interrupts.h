@@ -7,6 +7,8 @@
 
 namespace pinwheel::shm {
 
+class UsageMeter;
+
 /// The session that runs now on this process's thread. The scheduler sets it at each switch of fibers, a
 /// background process once.
 struct CurrentSession {
@@ -15,6 +17,8 @@ struct CurrentSession {
   SessionIndex index;
   /// check_interrupts() calls left until the hook is asked whether the quantum is over.
   std::int32_t ticks_left;
+  /// Set while the session wants to know what it alone does (usage_meter.h), else null.
+  UsageMeter* meter;
 };
 extern CurrentSession current_session;
 

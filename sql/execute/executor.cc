@@ -79,8 +79,10 @@ void ExecutorState::start(ExecutionContext& context, Instrument instrument) {
   if (instrument != Instrument::kNone) {
     impl.counters = std::make_unique<NodeCounters[]>(static_cast<std::size_t>(plan.node_count) + 1);
     impl.run.counters = impl.counters.get();
+    impl.run.meter = shm::current_session.meter;
   } else {
     impl.run.counters = nullptr;
+    impl.run.meter = nullptr;
   }
   impl.active = true;
   impl.finished = false;

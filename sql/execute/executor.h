@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/arena.h"
+#include "shm/usage_meter.h"
 #include "sql/execute/execution_context.h"
 #include "sql/execute/slot.h"
 #include "sql/plan/cached_plan.h"
@@ -18,7 +19,7 @@ struct NodeCounters {
   double loops = 0;
   double filtered = 0;       ///< removed by quals
   double join_filtered = 0;  ///< removed by join quals
-  std::uint64_t buffer_hits = 0, buffer_reads = 0, buffer_dirtied = 0, buffer_written = 0;
+  shm::BufferUsage buffers;  ///< of the node and what is below it, under a meter
   std::int64_t memory_bytes = 0;
   std::int64_t disk_bytes = 0;
   std::int64_t buckets = 0, batches = 0;  ///< hash tables

@@ -59,12 +59,34 @@ class Explainer {
       property(indent, "Output", output);
     }
     details(plan, indent);
+    if (options_.buffers && counters_ != nullptr)
+      property(indent, "Buffers", buffers(counters_[plan->node_id].buffers));
     children(plan, indent);
+  }
+
+  void planning() {
+    const std::string used = options_.buffers ? buffers(options_.planning_buffers) : "";
+    if (used.empty()) return;
+    raw(0, "Planning:");
+    property(1, "Buffers", used);
   }
 
   std::vector<std::string> lines;
 
  private:
+  /// "" when no buffer was touched.
+  static std::string buffers(const shm::BufferUsage& used) {
+    std::string text;
+    const auto part = [&](const char* name, std::uint64_t pages) {
+      if (pages != 0)
+        text += std::string{text.empty() ? "shared " : " "} + name + "=" + std::to_string(pages);
+    };
+    part("hit", used.hits);
+    part("read", used.reads);
+    part("dirtied", used.dirtied);
+    part("written", used.written);
+    return text;
+  }
   void property(int indent, const std::string& name, const std::string& value) {
     if (value.empty()) return;
     lines.push_back(std::string(static_cast<std::size_t>(indent) * 2, ' ') + name + ": " + value);
@@ -400,6 +422,8 @@ class Explainer {
                           "  Batches: " + std::to_string(std::max<std::int64_t>(1, c.batches)) +
                           "  Memory Usage: " + kilobytes(c.memory_bytes));
     }
+    if (options_.buffers && counters_ != nullptr)
+      property(indent + 3, "Buffers", buffers(counters_[inner->node_id].buffers));
     node(inner, indent + 3);
   }
 
@@ -419,6 +443,7 @@ std::vector<std::string> explain_plan(const CachedPlan& plan, const ExecutorStat
   }
   Explainer explainer{plan, state != nullptr ? state->counters() : nullptr, options};
   explainer.node(plan.root, 0);
+  explainer.planning();
   if (options.summary) {
     explainer.lines.push_back("Planning Time: " + number("%.3f", options.planning_ms) + " ms");
     if (options.analyze) explainer.lines.push_back("Execution Time: " + number("%.3f", execution_ms) + " ms");

@@ -16,6 +16,7 @@ struct ExplainOptions {
   bool summary = false;
   enum class Format : std::uint8_t { kText, kJson } format = Format::kText;
   double planning_ms = 0;
+  shm::BufferUsage planning_buffers;
 };
 
 /// The lines that EXPLAIN prints. `state` holds the counters of a finished execution under ANALYZE, else

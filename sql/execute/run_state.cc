@@ -134,23 +134,30 @@ void RunState::evaluate_pending(ParameterSlot& slot) {
   root->close();
 }
 
+MeasuredCall::MeasuredCall(Node& node) noexcept : node_{node} {
+  const RunState& run = node.run;
+  if (run.instrument == Instrument::kTime) start_ns_ = monotonic_ns();
+  if (run.meter != nullptr) before_ = run.meter->buffers();
+}
+
+MeasuredCall::~MeasuredCall() {
+  const RunState& run = node_.run;
+  NodeCounters& counters = run.counters[node_.plan.node_id];
+  if (run.instrument == Instrument::kTime) {
+    const auto spent = static_cast<double>(monotonic_ns() - start_ns_);
+    counters.total_ns += spent;
+    if (!node_.has_started) {
+      node_.has_started = true;
+      counters.startup_ns += spent;
+    }
+  }
+  if (run.meter != nullptr) counters.buffers += run.meter->buffers() - before_;
+}
+
 Slot* instrumented_next(Node& node) {
-  RunState& run = node.run;
-  NodeCounters& counters = run.counters[node.plan.node_id];
-  if (run.instrument == Instrument::kRows) {
-    Slot* slot = node.next();
-    if (slot != nullptr) counters.rows += 1;
-    return slot;
-  }
-  const std::int64_t start = monotonic_ns();
+  const MeasuredCall measured{node};
   Slot* slot = node.next();
-  const auto spent = static_cast<double>(monotonic_ns() - start);
-  counters.total_ns += spent;
-  if (!node.has_started) {
-    node.has_started = true;
-    counters.startup_ns += spent;
-  }
-  if (slot != nullptr) counters.rows += 1;
+  if (slot != nullptr) node.run.counters[node.plan.node_id].rows += 1;
   return slot;
 }
 

@@ -62,6 +62,7 @@ struct RunState {
 
   NodeCounters* counters = nullptr;  ///< by node_id, when instrumented
   Instrument instrument = Instrument::kNone;
+  const shm::UsageMeter* meter = nullptr;  ///< the session's, when instrumented under one
   std::uint64_t processed = 0;
   std::unique_ptr<StatementChecks> checks;  ///< made by the first change that needs one
 
@@ -99,6 +100,21 @@ class Node {
   const Plan& plan;
   RunState& run;
   bool has_started = false;  ///< for instrumentation: since the last rewind
+};
+
+/// Adds the time and the buffers of one call of a node, inputs included, to its counters. Only when
+/// instrumented.
+class [[nodiscard]] MeasuredCall {
+ public:
+  explicit MeasuredCall(Node& node) noexcept;
+  ~MeasuredCall();
+  MeasuredCall(const MeasuredCall&) = delete;
+  MeasuredCall& operator=(const MeasuredCall&) = delete;
+
+ private:
+  Node& node_;
+  std::int64_t start_ns_ = 0;
+  shm::BufferUsage before_;
 };
 
 Slot* instrumented_next(Node& node);

@@ -1,9 +1,13 @@
 // EXPLAIN: plans (and under ANALYZE runs) a query and prints the plan.
 
 #include "sql/execute/explain.h"
+
+#include <optional>
+
 #include "base/clock.h"
 #include "base/parameters.h"
 #include "base/sqlstate.h"
+#include "shm/usage_meter.h"
 #include "sql/session/session_state.h"
 #include "sql/types/type_oids.h"
 #include "sql/types/varlena.h"
@@ -77,6 +81,8 @@ void SessionState::explain(const ExplainUtility& utility, const ResultMode& mode
       throw SqlError{sqlstate::kFeatureNotSupported, "EXPLAIN ANALYZE of CREATE TABLE AS is not supported"};
   }
   PlanRef plan;
+  std::optional<shm::MeterScope> metered;
+  if (options.buffers) metered.emplace();
   const std::int64_t planning_start = monotonic_ns();
   if (query->command == CommandKind::kUtility) {
     if (query->utility->kind != UtilityKind::kExecute) {
@@ -94,6 +100,7 @@ void SessionState::explain(const ExplainUtility& utility, const ResultMode& mode
     plan = make_plan(*query, {});
   }
   options.planning_ms = static_cast<double>(monotonic_ns() - planning_start) / 1e6;
+  if (metered) options.planning_buffers = metered->meter().buffers();
   std::vector<std::string> lines;
   if (options.analyze) {
     txn::SnapshotHandle snapshot = transaction.take_snapshot();

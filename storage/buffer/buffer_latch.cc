@@ -188,7 +188,8 @@ void BufferPool::set_dirty(BufferId buffer) noexcept {
   BufferDescriptor& d = at(buffer);
   constexpr std::uint64_t kBoth = kDirty | kJustDirtied;
   if ((d.state.load(std::memory_order_relaxed) & kBoth) != kBoth) {
-    d.state.fetch_or(kBoth, std::memory_order_relaxed);
+    const std::uint64_t before = d.state.fetch_or(kBoth, std::memory_order_relaxed);
+    if ((before & kDirty) == 0) shm::count(shm::Counter::kBuffersDirtied);
   }
 }
 
