@@ -55,7 +55,7 @@ class Explainer {
     ++indent;
     if (options_.verbose && !plan->targets.empty()) {
       std::string output;
-      for (const Expr* e : plan->targets) output += (output.empty() ? "" : ", ") + text_.expression(e);
+      for (const Expr* e : plan->targets) output += (output.empty() ? "" : ", ") + text_.output(e);
       property(indent, "Output", output);
     }
     details(plan, indent);
@@ -211,9 +211,8 @@ class Explainer {
     if (c.loops == 0) return " (never executed)";
     const std::string rows =
         "rows=" + number("%.0f", c.rows / c.loops) + " loops=" + number("%.0f", c.loops) + ")";
-    const std::string head = options_.costs ? " " : "  ";
-    if (!options_.timing) return head + "(actual " + rows;
-    return head + "(actual time=" + number("%.3f", c.startup_ns / c.loops / 1e6) + ".." +
+    if (!options_.timing) return " (actual " + rows;
+    return " (actual time=" + number("%.3f", c.startup_ns / c.loops / 1e6) + ".." +
            number("%.3f", c.total_ns / c.loops / 1e6) + " " + rows;
   }
   void removed(const Plan* plan, int indent, const char* what, double count) {
@@ -223,7 +222,9 @@ class Explainer {
   }
   void filter(const Plan* plan, int indent, const char* name = "Filter") {
     if (plan->quals.empty()) return;
-    property(indent, name, text_.condition(plan->quals));
+    const bool scan = plan->kind >= PlanKind::kSeqScan && plan->kind <= PlanKind::kWorkTableScan &&
+                      plan->kind != PlanKind::kSubqueryScan;
+    property(indent, name, scan ? text_.scan_condition(plan->quals) : text_.condition(plan->quals));
     if (counters_ != nullptr) removed(plan, indent, "Filter", counters_[plan->node_id].filtered);
   }
   std::string keys(const Plan* input, std::span<const SortKey> list, bool directions) {
@@ -272,14 +273,14 @@ class Explainer {
       case PlanKind::kIndexScan:
       case PlanKind::kIndexOnlyScan:
       case PlanKind::kBitmapIndexScan:
-        property(indent, "Index Cond", text_.condition(plan_cast<IndexScanPlan>(plan)->key_quals));
+        property(indent, "Index Cond", text_.scan_condition(plan_cast<IndexScanPlan>(plan)->key_quals));
         filter(plan, indent);
         if (plan->kind == PlanKind::kIndexOnlyScan && c != nullptr) {
           property(indent, "Heap Fetches", std::to_string(c->heap_fetches));
         }
         break;
       case PlanKind::kBitmapHeapScan:
-        property(indent, "Recheck Cond", text_.condition(plan_cast<BitmapHeapScanPlan>(plan)->recheck));
+        property(indent, "Recheck Cond", text_.scan_condition(plan_cast<BitmapHeapScanPlan>(plan)->recheck));
         filter(plan, indent);
         if (c != nullptr && c->exact_pages + c->lossy_pages != 0) {
           std::string blocks;
@@ -290,7 +291,7 @@ class Explainer {
         }
         break;
       case PlanKind::kTidScan:
-        property(indent, "TID Cond", text_.condition(plan_cast<TidScanPlan>(plan)->tid_quals));
+        property(indent, "TID Cond", text_.scan_condition(plan_cast<TidScanPlan>(plan)->tid_quals));
         filter(plan, indent);
         break;
       case PlanKind::kNestLoop:
@@ -361,6 +362,7 @@ class Explainer {
   }
 
   void children(const Plan* plan, int indent) {
+    if (plan->kind == PlanKind::kNestLoop) text_.define(plan_cast<NestLoopPlan>(plan)->parameters);
     for (const int index : plan->init_plans) subplan(index, indent);
     if (plan->left != nullptr) node(plan->left, indent);
     if (plan->right != nullptr) {
@@ -378,7 +380,11 @@ class Explainer {
     std::set<int> used;
     const auto look = [&](const Expr* e) {
       any_node(e, [&](const Expr* n) {
-        if (n->kind == ExprKind::kSubPlan) used.insert(expr_cast<SubPlanExpr>(n)->subplan);
+        if (n->kind == ExprKind::kSubPlan) {
+          const auto* sub = expr_cast<SubPlanExpr>(n);
+          text_.define(sub->arguments);
+          used.insert(sub->subplan);
+        }
         return false;
       });
     };

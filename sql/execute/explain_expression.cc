@@ -1,6 +1,7 @@
 #include "sql/execute/explain_expression.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "sql/catalog/builtin.h"
 #include "sql/deparse/deparse.h"
@@ -23,11 +24,16 @@ std::string operator_name(Oid op) {
 
 }  // namespace
 
-ExplainText::ExplainText(const CachedPlan& plan, bool verbose) : plan_{plan} {
-  const auto shown = std::count_if(plan.ranges.begin(), plan.ranges.end(), [](const PlanRange& r) {
-    return !r.alias.empty() && r.kind != RangeKind::kResult;
-  });
-  prefix_ = verbose || shown > 1;
+ExplainText::ExplainText(const CachedPlan& plan, bool verbose)
+    : plan_{plan},
+      verbose_{verbose},
+      several_{std::count_if(
+                   plan.ranges.begin(), plan.ranges.end(),
+                   [](const PlanRange& r) { return !r.alias.empty() && r.kind != RangeKind::kResult; }) > 1},
+      prefix_{verbose || several_} {}
+
+void ExplainText::define(std::span<const SubPlanArgument> parameters) {
+  for (const SubPlanArgument& parameter : parameters) parameters_[parameter.slot] = parameter.value;
 }
 
 std::string ExplainText::range_name(int range) {
@@ -116,8 +122,16 @@ std::string ExplainText::expression(const Expr* e) {
       return constant(expr_cast<ConstExpr>(e));
     case ExprKind::kParam:
       return "$" + std::to_string(expr_cast<ParamExpr>(e)->index + 1);
-    case ExprKind::kExecParam:
-      return "$" + std::to_string(expr_cast<ExecParamExpr>(e)->slot);
+    case ExprKind::kExecParam: {
+      const int slot = expr_cast<ExecParamExpr>(e)->slot;
+      const auto found = parameters_.find(slot);
+      if (found == parameters_.end()) return "$" + std::to_string(slot);
+      // It is another relation's value: that has to be seen even where columns are shown bare.
+      const bool prefix = std::exchange(prefix_, true);
+      std::string text = expression(found->second);
+      prefix_ = prefix;
+      return text;
+    }
     case ExprKind::kFunction: {
       const auto* f = expr_cast<FunctionExpr>(e);
       if (f->form != CallForm::kCall && f->form != CallForm::kSqlSyntax && !f->args.empty()) {
@@ -244,6 +258,20 @@ std::string ExplainText::expression(const Expr* e) {
     default:
       return "?";
   }
+}
+
+std::string ExplainText::output(const Expr* e) {
+  const bool prefix = std::exchange(prefix_, several_);
+  std::string text = expression(e);
+  prefix_ = prefix;
+  return text;
+}
+
+std::string ExplainText::scan_condition(ExprList quals) {
+  const bool prefix = std::exchange(prefix_, verbose_);
+  std::string text = condition(quals);
+  prefix_ = prefix;
+  return text;
 }
 
 std::string ExplainText::condition(ExprList quals) {

@@ -62,7 +62,10 @@ Expr* PlanMaker::column_of(const BaseRelation& rel, int attribute) {
 }
 
 void PlanMaker::fill_index(IndexScanPlan* plan, Path* path, const BaseRelation& rel,
-                           const std::vector<IndexClause>& clauses) {
+                           std::vector<IndexClause> clauses) {
+  // by index column: scans want their keys so, and readers of EXPLAIN the conditions
+  std::stable_sort(clauses.begin(), clauses.end(),
+                   [](const IndexClause& a, const IndexClause& b) { return a.column < b.column; });
   plan->index = path->index->oid;
   plan->info = path->index;
   plan->direction = path->backward ? ScanDirection::kBackward : ScanDirection::kForward;
@@ -87,8 +90,6 @@ void PlanMaker::fill_index(IndexScanPlan* plan, Path* path, const BaseRelation& 
     keys.push_back(scan_key);
     add_unique(quals, c.clause->expr);
   }
-  std::stable_sort(keys.begin(), keys.end(),
-                   [](const ScanKey& a, const ScanKey& b) { return a.column < b.column; });
   plan->keys = arena_span(q.arena, keys);
   plan->key_quals = resolve_all(quals, in);
 }

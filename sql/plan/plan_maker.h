@@ -51,8 +51,7 @@ struct PlanMaker {
   Expr* parameter_for(ColumnExpr* column);
   Plan* finish_scan(ScanPlan* plan, Path* path, std::vector<Expr*> quals, const std::vector<Expr*>& wanted,
                     bool loose, Layout& out, const std::vector<int>* map);
-  void fill_index(IndexScanPlan* plan, Path* path, const BaseRelation& rel,
-                  const std::vector<IndexClause>& clauses);
+  void fill_index(IndexScanPlan* plan, Path* path, const BaseRelation& rel, std::vector<IndexClause> clauses);
   Plan* make_index_scan(Path* path, const std::vector<Expr*>& wanted, bool loose, Layout& out);
   Plan* make_bitmap(BitmapTree* tree, Path* path);
   Plan* make_bitmap_heap(Path* path, const std::vector<Expr*>& wanted, bool loose, Layout& out);

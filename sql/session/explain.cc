@@ -51,7 +51,8 @@ ExplainOptions explain_options(const ExplainUtility& utility) {
       } else {
         throw SqlError{
             sqlstate::kInvalidParameterValue,
-            "unrecognized value for EXPLAIN option \"format\": \"" + std::string{option.text} + "\""};
+            "unrecognized value for EXPLAIN option \"format\": \"" + std::string{option.text} + "\""}
+            .position(option.location + 1);
       }
     } else if (option.name == "wal" || option.name == "settings") {
       if (option_is_on(option)) {
@@ -60,7 +61,8 @@ ExplainOptions explain_options(const ExplainUtility& utility) {
       }
     } else {
       throw SqlError{sqlstate::kSyntaxError,
-                     "unrecognized EXPLAIN option \"" + std::string{option.name} + "\""};
+                     "unrecognized EXPLAIN option \"" + std::string{option.name} + "\""}
+          .position(option.location + 1);
     }
   }
   if (timing_given && options.timing && !options.analyze) {

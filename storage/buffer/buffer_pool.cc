@@ -131,6 +131,7 @@ OptimisticRead BufferPool::optimistic_read(const PageTag& tag) noexcept {
     // Keeps hot pages that are only read this way in the pool: one write per turn of the clock.
     d.state.compare_exchange_strong(seen, seen + kUsageOne, std::memory_order_relaxed);
   }
+  shm::count(shm::Counter::kBufferHits);
   read.bytes_ = frame(hint);
   read.version_word_ = &d.version;
   read.version_ = version;
