@@ -132,7 +132,7 @@ def _counters(figures):
             for name, row in figure.counter_table(figures, sweep, clients)]
     if not rows:
         return ""
-    return (f"<details><summary>Counters per 1000 transactions, {figure.clients_text(clients)}{escape(_where(figures, sweep))} {tag('measured')}</summary>"
+    return (f"<details open><summary>Counters per 1000 transactions, {figure.clients_text(clients)}{escape(_where(figures, sweep))} {tag('measured')}</summary>"
             + table(["counter", *(figures.labels[variant] for variant in figures.variants)], rows) + "</details>")
 
 
@@ -145,7 +145,7 @@ def _settings(figures):
                 by_variant.setdefault(variant, cell["settings"])
     names = sorted({name for settings in by_variant.values() for name in settings})
     rows = [[name, *(by_variant.get(variant, {}).get(name, "") for variant in figures.variants)] for name in names]
-    return ("<details><summary>Settings that are not at their default</summary>"
+    return ("<details open><summary>Settings that are not at their default</summary>"
             + table(["setting", *(figures.labels[variant] for variant in figures.variants)], rows) + "</details>")
 
 

@@ -6,6 +6,7 @@ from lab.experiment import LabError, Variant, as_setting, check_switch, unknown
 
 BLOCK_S = 2.0          # start and stop of a server
 CELL_S = 1.2           # counters before and after, sums
+TPCC_CHECK_S = 3.0     # its consistency conditions
 LOAD_S_PER_SCALE = 0.3
 NEXT_WARMUP = 0.25     # warm-up of a block's later cells, as part of the first one's
 QUICK = {"seconds": 1, "repetitions": 1, "warmup": 1}
@@ -25,7 +26,8 @@ class PlannedPart:
 
     def cell_seconds(self):
         """Estimated seconds of one cell, its share of block and load left out."""
-        return self.part.seconds + NEXT_WARMUP * self.part.warmup + CELL_S
+        check = TPCC_CHECK_S if self.part.workload.kind == "tpcc" else 0
+        return self.part.seconds + NEXT_WARMUP * self.part.warmup + CELL_S + check
 
     def seconds(self):
         part = self.part
@@ -103,9 +105,15 @@ def prepare(experiment, options, engine_missing, driver_missing):
     return planned
 
 
-def _thinned(values):
-    """Every other value, the first and the last kept."""
-    return values if len(values) <= 2 else tuple(value for index, value in enumerate(values) if index % 2 == 0 or value == values[-1])
+def _thinned(values, keep=()):
+    """Every other value; the first, the last and those to keep stay."""
+    return values if len(values) <= 2 else tuple(
+        value for index, value in enumerate(values) if index % 2 == 0 or value == values[-1] or value in keep)
+
+
+def _thinner(part):
+    compared = {value for row in part.comparisons for value in (row.sweep, row.over_sweep)}
+    return dataclasses.replace(part, clients=_thinned(part.clients), sweep_values=_thinned(part.sweep_values, compared))
 
 
 def fit(planned, budget_s):
@@ -138,7 +146,7 @@ def fit(planned, budget_s):
 
     def thin():
         before = list(planned)
-        change(lambda part: dataclasses.replace(part, clients=_thinned(part.clients), sweep_values=_thinned(part.sweep_values)))
+        change(_thinner)
         return planned != before
 
     planned = list(planned)

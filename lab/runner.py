@@ -46,17 +46,18 @@ class Runner:
     def run(self, planned):
         """Measures every cell of the plan that is not measured yet. On any way out the servers are gone."""
         try:
-            for one in planned:
+            for number, one in enumerate(planned):
                 for block in experiments.blocks(one.part, one.variants):
                     self._block(one, *block)
-                self._close_all()  # data of different parts is rarely the same, and disks are finite
+                self._close(keep={(variant.server, later.part.workload.load_key)
+                                  for later in planned[number + 1:] for variant in later.variants})
         finally:
-            self._close_all()
+            self._close(keep=())
 
-    def _close_all(self):
-        for cluster in self.clusters.values():
-            servers.close(cluster)
-        self.clusters = {}
+    def _close(self, keep):
+        """Removes the clusters whose data no later part needs: disks are finite."""
+        for key in [key for key in self.clusters if key not in keep]:
+            servers.close(self.clusters.pop(key))
 
     def _cluster(self, variant, workload):
         """The stopped cluster with the workload's data, made and loaded on first use."""
