@@ -184,7 +184,7 @@ def predict(options):
 COMMANDS = {"list": list_all, "run": run, "show": show, "report": write_report, "predict": predict}
 
 
-def _terminated(*_):
+def _interrupted(*_):
     raise KeyboardInterrupt
 
 
@@ -192,7 +192,8 @@ def main(words=None):
     words = sys.argv[1:] if words is None else words
     options = _parser().parse_args(words)
     options.words = words
-    signal.signal(signal.SIGTERM, _terminated)  # as Ctrl-C: servers are stopped, cells are kept
+    for number in (signal.SIGINT, signal.SIGTERM):  # also where a shell started us with SIGINT ignored
+        signal.signal(number, _interrupted)
     try:
         return COMMANDS[options.command](options)
     except LabError as error:

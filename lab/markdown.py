@@ -85,7 +85,7 @@ def warnings(results):
 
 def document(results):
     experiment = results.run["definition"]["experiment"]
-    lines = [f"# {experiment['name']}: {experiment['title']}", "", experiment["question"], "", f"Source: {experiment['source']}.",
+    lines = [f"# {experiment['name']}: {experiment['title']}", "", experiment["question"], "", f"Source: {experiment['source'] or 'none'}.",
              f"Machine: {facts_line(results.run)}.", f"Command: `{results.run['command']}`.", "", experiment["scaling"].strip(), ""]
     lines += [f"- {text}" for text in warnings(results)] + [""]
     for figures in figure.parts_of(results):

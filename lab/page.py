@@ -181,7 +181,7 @@ def part_section(figures):
 
 
 def _failures(results):
-    return "".join(f"<h3>{escape(cell['key'])}</h3><pre>{escape(cell['error'])}\n\n{escape(cell['log_tail'])}</pre>" for cell in results.failed())
+    return "".join(f"<h3>{escape(cell['key'])}</h3><pre>{escape(cell['error'])}\n\n{escape('' if cell['log_tail'] in cell['error'] else cell['log_tail'])}</pre>" for cell in results.failed())
 
 
 def document(results, prediction_section=""):

@@ -34,7 +34,7 @@ def _driver(cluster, *arguments, check=True):
     done = subprocess.run([str(find_driver()), *map(str, arguments)], env=cluster.environment(), capture_output=True, text=True,
                           timeout=LOAD_TIMEOUT_S)
     if check and done.returncode != 0:
-        raise RunError(f"pw-tpcc {' '.join(map(str, arguments))}: {(done.stdout + done.stderr)[-2000:]}")
+        raise RunError(f"pw-tpcc {' '.join(map(str, arguments))}: {(done.stderr or done.stdout)[-1000:]}")
     return done
 
 
