@@ -61,6 +61,8 @@ def _points(figures, variant, pairs):
 def _throughput(figures):
     """The charts of the rate: against clients for each swept value, or against the swept value for each client count."""
     part, drawn = figures.part, []
+    if part["axis"] == "time":
+        return []  # one figure per variant: the table has it
     published = {one.get("sweep", ""): one for one in part["published"] if one.get("plot")}
     panels = ([(f"{figure.clients_text(clients)}", [(sweep, sweep, clients) for sweep in figures.sweeps], "") for clients in figures.clients]
               if part["axis"] == "sweep" else
@@ -76,6 +78,19 @@ def _throughput(figures):
             rows = [{"label": line[0], "points": list(zip(one["columns"], line[1:]))} for line in one["rows"]]
             drawn.append(chart_figure("published", f"the mail: {one['title']}", chart.lines(rows, "clients", "tps")))
     return drawn
+
+
+def _by_type(figures):
+    """Response times of each transaction type, where the driver tells them apart (TPC-C)."""
+    clients, sweep, rows = figures.clients[-1], figures.sweeps[0], []
+    for variant in figures.variants:
+        types = figures.at(variant, sweep, clients)[-1:] and figures.at(variant, sweep, clients)[-1]["detail"].get("types", {})
+        rows += [[figures.labels[variant], name, f"{one['committed']:,}", *(f"{one[f'{part}_ms']:.2f}" for part in ("p50", "p95", "p99", "max"))]
+                 for name, one in types.items()] if types else []
+    if not rows:
+        return ""
+    return (f"<h3>Response times by transaction type, last repetition{escape(_where(figures, sweep))} {tag('measured')}</h3>"
+            + table(["variant", "type", "committed", "p50 ms", "p95 ms", "p99 ms", "max ms"], rows, 2))
 
 
 def _over_time(figures):
@@ -176,6 +191,7 @@ def part_section(figures):
     if rows:
         text.append(f"<h3>Response times at {figure.clients_text(figures.clients[-1])}{escape(_where(figures, figures.sweeps[0]))} {tag('measured')}</h3>"
                     + table(head, rows))
+    text.append(_by_type(figures))
     text.append('<div class="grid">' + "".join(_over_time(figures) + _compared_counters(figures) + _costs(figures)) + "</div>")
     return "".join(text) + _counters(figures) + _settings(figures)
 
