@@ -1,5 +1,6 @@
 """What a run will measure: the experiment narrowed by the command line, what is skipped and why, and how long it takes."""
 import dataclasses
+import os
 
 from lab import experiment as experiments
 from lab.experiment import LabError, Variant, as_setting, check_switch, unknown
@@ -71,6 +72,17 @@ def _narrowed(part, options, parameters):
     return dataclasses.replace(part, variants=tuple(variants), **changes)
 
 
+def _on_this_machine(part):
+    """A sweep over processors without those that are not there, and [(what, reason)] of what was left out."""
+    if part.sweep_setting != experiments.CORES:
+        return part, []
+    there = len(os.sched_getaffinity(0))
+    fitting = tuple(value for value in part.sweep_values if int(value) <= there)
+    left_out = [f"{value}" for value in part.sweep_values if value not in fitting]
+    reasons = [(f"cores {', '.join(left_out)}", f"this machine has {there}")] if left_out else []
+    return dataclasses.replace(part, sweep_values=fitting), reasons
+
+
 def _chosen(names, valid, what):
     for name in names:
         if name not in valid:
@@ -90,9 +102,10 @@ def prepare(experiment, options, engine_missing, driver_missing):
     for part in experiment.parts:
         if options.part and part.name not in options.part:
             continue
+        part, too_many = _on_this_machine(part)
         part = _narrowed(part, options, parameters)
         missing_driver = driver_missing(part.workload)
-        running, skipped = [], []
+        running, skipped = [], too_many
         for variant in part.variants:
             if options.variant and variant.name not in options.variant and not variant.name.startswith("profile-"):
                 continue
