@@ -108,8 +108,11 @@ def _run_one(name, options, budget_s):
     _describe(planned, cuts)
     cell_count = sum(len(list(one.cells())) for one in planned)
     print(f"{name}: {cell_count} cells, about {clock(plan.total_seconds(planned))}", file=sys.stderr)
-    if options.dry_run or not cell_count:
-        return 0 if options.dry_run else 1
+    if options.dry_run:
+        return 0
+    if not cell_count:
+        print(f"{name}: nothing to measure: everything is skipped", file=sys.stderr)
+        return 1
     binary = None if servers.engine_missing("pinwheel") else servers.find_pinwheel()
     folder = pathlib.Path(options.out) if options.out else results.DEFAULT_FOLDER / experiment.name
     if options.out and options.experiment == "all":
@@ -181,11 +184,16 @@ def predict(options):
 COMMANDS = {"list": list_all, "run": run, "show": show, "report": write_report, "predict": predict}
 
 
+def _interrupted(*_):
+    raise KeyboardInterrupt
+
+
 def main(words=None):
     words = sys.argv[1:] if words is None else words
     options = _parser().parse_args(words)
     options.words = words
-    signal.signal(signal.SIGTERM, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
+    for number in (signal.SIGINT, signal.SIGTERM):  # also where a shell started us with SIGINT ignored
+        signal.signal(number, _interrupted)
     try:
         return COMMANDS[options.command](options)
     except LabError as error:

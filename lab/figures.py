@@ -124,7 +124,7 @@ def verdict(figures, comparison):
     contended = [pair for pair in pairs if pair[0] >= figures.hardware_threads] or pairs
     subject = _subject(figures, comparison)
     if not contended:
-        return Verdict("not measured", None, f"Not measured: {subject}.", ())
+        return Verdict("not measured", None, f"Not measured: {subject.rstrip(',')}.", ())
     interval = stats.bootstrap_ratio([pair[1:] for pair in contended])
     published = f" Published: {comparison['published']}." if comparison["published"] else ""
     if interval is None:

@@ -61,6 +61,12 @@ def latency(figures):
     return head, rows
 
 
+def _short(error):
+    """One line of an error: its beginning and its end, where programs say what was wrong."""
+    line = " ".join(error.split())
+    return line if len(line) <= 240 else f"{line[:80]} ... {line[-150:]}"
+
+
 def warnings(results):
     """What a reader must know before the first figure."""
     run, found = results.run, []
@@ -77,7 +83,7 @@ def warnings(results):
         found.append(f"DISTURBED: in {len(disturbed)} of {len(results.good())} cells other processes used more than {OTHERS_BUSY:.0%} of the "
                      f"processors, up to {max(disturbed):.0%}.")
     for cell in results.failed():
-        found.append(f"FAILED and left out: {cell['key']}: {' '.join(cell['error'].split())[:240]}")
+        found.append(f"FAILED and left out: {cell['key']}: {_short(cell['error'])}")
     for part in run["definition"]["parts"]:
         found += [f"Skipped: {part['name']}/{name}: {reason}" for name, reason in part["skipped"]]
     return found
@@ -85,7 +91,7 @@ def warnings(results):
 
 def document(results):
     experiment = results.run["definition"]["experiment"]
-    lines = [f"# {experiment['name']}: {experiment['title']}", "", experiment["question"], "", f"Source: {experiment['source']}.",
+    lines = [f"# {experiment['name']}: {experiment['title']}", "", experiment["question"], "", f"Source: {experiment['source'] or 'none'}.",
              f"Machine: {facts_line(results.run)}.", f"Command: `{results.run['command']}`.", "", experiment["scaling"].strip(), ""]
     lines += [f"- {text}" for text in warnings(results)] + [""]
     for figures in figure.parts_of(results):

@@ -30,7 +30,7 @@ COUNTER_VIEWS = {
     "pg_stat_user_indexes": ("indexrelname",),
 }
 SEPARATOR = "=== "
-IDENTITIES = {"datid", "relid", "indexrelid", "numbackends"}  # numbers that are no counters
+NO_COUNTERS = {"datid", "relid", "indexrelid", "numbackends", "buffers", "free_buffers", "refill_ratio", "op_bytes"}
 
 
 def process_tree(pid):
@@ -138,7 +138,7 @@ def counters(cluster):
         for row in csv.DictReader(io.StringIO(body.strip("\n"))):
             prefix = ".".join([view, *(row[key] for key in keys if row.get(key))])
             for column, text_value in row.items():
-                value = None if column in keys or column in IDENTITIES else _number(text_value or "")
+                value = None if column in keys or column in NO_COUNTERS else _number(text_value or "")
                 if value is not None:
                     found[f"{prefix}.{column}"] = value
     return found

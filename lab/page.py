@@ -61,6 +61,8 @@ def _points(figures, variant, pairs):
 def _throughput(figures):
     """The charts of the rate: against clients for each swept value, or against the swept value for each client count."""
     part, drawn = figures.part, []
+    if part["axis"] == "time":
+        return []  # one figure per variant: the table has it
     published = {one.get("sweep", ""): one for one in part["published"] if one.get("plot")}
     panels = ([(f"{figure.clients_text(clients)}", [(sweep, sweep, clients) for sweep in figures.sweeps], "") for clients in figures.clients]
               if part["axis"] == "sweep" else
@@ -76,6 +78,19 @@ def _throughput(figures):
             rows = [{"label": line[0], "points": list(zip(one["columns"], line[1:]))} for line in one["rows"]]
             drawn.append(chart_figure("published", f"the mail: {one['title']}", chart.lines(rows, "clients", "tps")))
     return drawn
+
+
+def _by_type(figures):
+    """Response times of each transaction type, where the driver tells them apart (TPC-C)."""
+    clients, sweep, rows = figures.clients[-1], figures.sweeps[0], []
+    for variant in figures.variants:
+        types = figures.at(variant, sweep, clients)[-1:] and figures.at(variant, sweep, clients)[-1]["detail"].get("types", {})
+        rows += [[figures.labels[variant], name, f"{one['committed']:,}", *(f"{one[f'{part}_ms']:.2f}" for part in ("p50", "p95", "p99", "max"))]
+                 for name, one in types.items()] if types else []
+    if not rows:
+        return ""
+    return (f"<h3>Response times by transaction type, last repetition{escape(_where(figures, sweep))} {tag('measured')}</h3>"
+            + table(["variant", "type", "committed", "p50 ms", "p95 ms", "p99 ms", "max ms"], rows, 2))
 
 
 def _over_time(figures):
@@ -132,7 +147,7 @@ def _counters(figures):
             for name, row in figure.counter_table(figures, sweep, clients)]
     if not rows:
         return ""
-    return (f"<details><summary>Counters per 1000 transactions, {figure.clients_text(clients)}{escape(_where(figures, sweep))} {tag('measured')}</summary>"
+    return (f"<details open><summary>Counters per 1000 transactions, {figure.clients_text(clients)}{escape(_where(figures, sweep))} {tag('measured')}</summary>"
             + table(["counter", *(figures.labels[variant] for variant in figures.variants)], rows) + "</details>")
 
 
@@ -145,7 +160,7 @@ def _settings(figures):
                 by_variant.setdefault(variant, cell["settings"])
     names = sorted({name for settings in by_variant.values() for name in settings})
     rows = [[name, *(by_variant.get(variant, {}).get(name, "") for variant in figures.variants)] for name in names]
-    return ("<details><summary>Settings that are not at their default</summary>"
+    return ("<details open><summary>Settings that are not at their default</summary>"
             + table(["setting", *(figures.labels[variant] for variant in figures.variants)], rows) + "</details>")
 
 
@@ -176,12 +191,13 @@ def part_section(figures):
     if rows:
         text.append(f"<h3>Response times at {figure.clients_text(figures.clients[-1])}{escape(_where(figures, figures.sweeps[0]))} {tag('measured')}</h3>"
                     + table(head, rows))
+    text.append(_by_type(figures))
     text.append('<div class="grid">' + "".join(_over_time(figures) + _compared_counters(figures) + _costs(figures)) + "</div>")
     return "".join(text) + _counters(figures) + _settings(figures)
 
 
 def _failures(results):
-    return "".join(f"<h3>{escape(cell['key'])}</h3><pre>{escape(cell['error'])}\n\n{escape(cell['log_tail'])}</pre>" for cell in results.failed())
+    return "".join(f"<h3>{escape(cell['key'])}</h3><pre>{escape(cell['error'])}\n\n{escape('' if cell['log_tail'] in cell['error'] else cell['log_tail'])}</pre>" for cell in results.failed())
 
 
 def document(results, prediction_section=""):

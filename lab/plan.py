@@ -1,11 +1,13 @@
 """What a run will measure: the experiment narrowed by the command line, what is skipped and why, and how long it takes."""
 import dataclasses
+import os
 
 from lab import experiment as experiments
 from lab.experiment import LabError, Variant, as_setting, check_switch, unknown
 
 BLOCK_S = 2.0          # start and stop of a server
 CELL_S = 1.2           # counters before and after, sums
+TPCC_CHECK_S = 3.0     # its consistency conditions
 LOAD_S_PER_SCALE = 0.3
 NEXT_WARMUP = 0.25     # warm-up of a block's later cells, as part of the first one's
 QUICK = {"seconds": 1, "repetitions": 1, "warmup": 1}
@@ -25,7 +27,8 @@ class PlannedPart:
 
     def cell_seconds(self):
         """Estimated seconds of one cell, its share of block and load left out."""
-        return self.part.seconds + NEXT_WARMUP * self.part.warmup + CELL_S
+        check = TPCC_CHECK_S if self.part.workload.kind == "tpcc" else 0
+        return self.part.seconds + NEXT_WARMUP * self.part.warmup + CELL_S + check
 
     def seconds(self):
         part = self.part
@@ -69,6 +72,17 @@ def _narrowed(part, options, parameters):
     return dataclasses.replace(part, variants=tuple(variants), **changes)
 
 
+def _on_this_machine(part):
+    """A sweep over processors without those that are not there, and [(what, reason)] of what was left out."""
+    if part.sweep_setting != experiments.CORES:
+        return part, []
+    there = len(os.sched_getaffinity(0))
+    fitting = tuple(value for value in part.sweep_values if int(value) <= there)
+    left_out = [f"{value}" for value in part.sweep_values if value not in fitting]
+    reasons = [(f"cores {', '.join(left_out)}", f"this machine has {there}")] if left_out else []
+    return dataclasses.replace(part, sweep_values=fitting), reasons
+
+
 def _chosen(names, valid, what):
     for name in names:
         if name not in valid:
@@ -88,9 +102,10 @@ def prepare(experiment, options, engine_missing, driver_missing):
     for part in experiment.parts:
         if options.part and part.name not in options.part:
             continue
+        part, too_many = _on_this_machine(part)
         part = _narrowed(part, options, parameters)
         missing_driver = driver_missing(part.workload)
-        running, skipped = [], []
+        running, skipped = [], too_many
         for variant in part.variants:
             if options.variant and variant.name not in options.variant and not variant.name.startswith("profile-"):
                 continue
@@ -103,9 +118,15 @@ def prepare(experiment, options, engine_missing, driver_missing):
     return planned
 
 
-def _thinned(values):
-    """Every other value, the first and the last kept."""
-    return values if len(values) <= 2 else tuple(value for index, value in enumerate(values) if index % 2 == 0 or value == values[-1])
+def _thinned(values, keep=()):
+    """Every other value; the first, the last and those to keep stay."""
+    return values if len(values) <= 2 else tuple(
+        value for index, value in enumerate(values) if index % 2 == 0 or value == values[-1] or value in keep)
+
+
+def _thinner(part):
+    compared = {value for row in part.comparisons for value in (row.sweep, row.over_sweep)}
+    return dataclasses.replace(part, clients=_thinned(part.clients), sweep_values=_thinned(part.sweep_values, compared))
 
 
 def fit(planned, budget_s):
@@ -138,7 +159,7 @@ def fit(planned, budget_s):
 
     def thin():
         before = list(planned)
-        change(lambda part: dataclasses.replace(part, clients=_thinned(part.clients), sweep_values=_thinned(part.sweep_values)))
+        change(_thinner)
         return planned != before
 
     planned = list(planned)

@@ -14,7 +14,7 @@ def write_json(path, value):
     """Written beside and renamed: an interrupt leaves the old file or the new one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_suffix(".new")
-    beside.write_text(json.dumps(value, indent=1, sort_keys=True) + "\n")
+    beside.write_text(json.dumps(value, indent=1) + "\n")
     os.replace(beside, path)
 
 
@@ -111,7 +111,7 @@ def merge(folders, allow_mixed):
 def save_merged(folder, results):
     """One results.json with everything, a cell a line, so that a commit of it stays readable and small."""
     def line(value):
-        return json.dumps(value, sort_keys=True, separators=(",", ":"))
+        return json.dumps(value, separators=(",", ":"))
 
     cells = ",\n".join(f"{json.dumps(key)}:{line(cell)}" for key, cell in sorted(results.cells.items()))
     folder = pathlib.Path(folder)

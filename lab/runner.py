@@ -45,18 +45,20 @@ class Runner:
 
     def run(self, planned):
         """Measures every cell of the plan that is not measured yet. On any way out the servers are gone."""
-        try:
-            for one in planned:
-                for block in experiments.blocks(one.part, one.variants):
-                    self._block(one, *block)
-                self._close_all()  # data of different parts is rarely the same, and disks are finite
-        finally:
-            self._close_all()
+        with servers.scratch_folder():
+            try:
+                for number, one in enumerate(planned):
+                    for block in experiments.blocks(one.part, one.variants):
+                        self._block(one, *block)
+                    self._close(keep={(variant.server, later.part.workload.load_key)
+                                      for later in planned[number + 1:] for variant in later.variants})
+            finally:
+                self._close(keep=())
 
-    def _close_all(self):
-        for cluster in self.clusters.values():
-            servers.close(cluster)
-        self.clusters = {}
+    def _close(self, keep):
+        """Removes the clusters whose data no later part needs: disks are finite."""
+        for key in [key for key in self.clusters if key not in keep]:
+            servers.close(self.clusters.pop(key))
 
     def _cluster(self, variant, workload):
         """The stopped cluster with the workload's data, made and loaded on first use."""
@@ -110,7 +112,8 @@ class Runner:
 
     def _failed(self, cell, error, tail, share):
         self.results.save_cell(cell.key, {**dataclasses.asdict(cell), "key": cell.key, "status": "failed", "error": error, "log_tail": tail})
-        self.progress.note(f"FAILED {cell.key}: {error}" + (f"\n  log: " + tail.replace("\n", "\n  log: ") if tail else ""))
+        log = "" if tail and tail in error else tail  # a failed start has told its log already
+        self.progress.note(f"FAILED {cell.key}: {error}" + (f"\n  log: " + log.replace("\n", "\n  log: ") if log else ""))
         self.progress.finished(share, f"{cell.key} failed")
 
     def _cell(self, part, cell, cluster, warmup_s, share):

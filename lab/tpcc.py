@@ -34,7 +34,7 @@ def _driver(cluster, *arguments, check=True):
     done = subprocess.run([str(find_driver()), *map(str, arguments)], env=cluster.environment(), capture_output=True, text=True,
                           timeout=LOAD_TIMEOUT_S)
     if check and done.returncode != 0:
-        raise RunError(f"pw-tpcc {' '.join(map(str, arguments))}: {(done.stdout + done.stderr)[-2000:]}")
+        raise RunError(f"pw-tpcc {' '.join(map(str, arguments))}: {(done.stderr or done.stdout)[-1000:]}")
     return done
 
 
@@ -93,7 +93,7 @@ def outcome_of(report, seconds, client):
     types, series = report["types"], report["series"]
     new_order = types["new_order"]
     latency = {name: new_order.get(f"{name}_ms") for name in ("p50", "p95", "p99", "p99.9")}
-    by_second = [{"second": round(point["at_s"]), "p95": point["types"]["new_order"]["p95_ms"], "max": point["types"]["new_order"]["max_ms"]}
+    by_second = [{"second": round(point["at_s"] - point["length_s"]), "p95": point["types"]["new_order"]["p95_ms"], "max": point["types"]["new_order"]["max_ms"]}
                  for point in series]
     return Outcome(report["notpm"], sum(one["committed"] for one in types.values()), report.get("measured_s", seconds),
                    [point["notpm"] for point in series], latency, by_second, client, {"types": types})

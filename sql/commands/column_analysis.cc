@@ -14,6 +14,10 @@ namespace {
 
 /// Longer values are not compared.
 constexpr std::size_t kWidthLimit = 1024;
+/// What may be kept of one column: pg_statistic has no TOAST table, so its row must fit a page with all else
+/// in it. Any one most common value and two bounds do.
+constexpr std::size_t kMaxKeptBytes = 7'500;
+static_assert(3 * (kWidthLimit + 8) < kMaxKeptBytes);
 
 struct Item {
   Datum value;
@@ -55,6 +59,11 @@ class Analyzer {
     estimate_distinct();
     choose_most_common();
     make_histogram();
+    while (kept_bytes() > kMaxKeptBytes && target_ > 1) {
+      target_ /= 2;
+      choose_most_common();
+      make_histogram();
+    }
     correlate();
     return result_;
   }
@@ -152,6 +161,8 @@ class Analyzer {
   }
 
   void choose_most_common() {
+    result_.most_common.clear();
+    result_.frequencies.clear();
     is_common_.assign(runs_.size(), false);
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < runs_.size(); ++i) {
@@ -172,6 +183,7 @@ class Analyzer {
   }
 
   void make_histogram() {
+    result_.histogram.clear();
     std::vector<Datum> rest;
     std::size_t different = 0;
     for (std::size_t i = 0; i < runs_.size(); ++i) {
@@ -184,6 +196,20 @@ class Analyzer {
     for (std::size_t i = 0; i < bounds; ++i) {
       result_.histogram.push_back(rest[i * (rest.size() - 1) / (bounds - 1)]);
     }
+  }
+
+  /// As elements of arrays, where each is aligned.
+  std::size_t kept_bytes() const {
+    constexpr std::size_t kAlignment = 8;
+    std::size_t bytes = result_.frequencies.size() * sizeof(float);
+    for (const auto* values : {&result_.most_common, &result_.histogram}) {
+      for (const Datum value : *values) {
+        const std::size_t size =
+            sample_.length > 0 ? static_cast<std::size_t>(sample_.length) : datum_size(value, sample_.length);
+        bytes += sample_.by_value ? size : (size + kAlignment - 1) / kAlignment * kAlignment;
+      }
+    }
+    return bytes;
   }
 
   /// Pearson's coefficient of the places in both orders. Both are 0..n-1, so their sums are known.

@@ -34,9 +34,10 @@ struct ColumnAnalysis {
   float correlation = 0;
 };
 
-/// Estimates from a sample: most common values and histogram have at most `target` entries (bins). Values of
-/// more than 1 kB count but are not compared, as in PostgreSQL. The number of distinct values is that of Haas
-/// and Stokes, "Estimating the number of classes in a finite population" (1998).
+/// Estimates from a sample: most common values and histogram have at most `target` entries (bins), fewer
+/// where the values are so wide that pg_statistic's row would not fit a page. Values of more than 1 kB count
+/// but are not compared, as in PostgreSQL. The number of distinct values is that of Haas and Stokes,
+/// "Estimating the number of classes in a finite population" (1998).
 ColumnAnalysis analyze_column(const ColumnSample& sample, int target);
 
 }  // namespace pinwheel::sql

@@ -94,4 +94,21 @@ TEST_CASE("an empty sample says nothing", "[sql_commands][analyze]") {
   CHECK(found.most_common.empty());
 }
 
+TEST_CASE("wide values are kept only as far as they fit a page", "[sql_commands][analyze]") {
+  constexpr std::size_t kWidth = 400;  // of a fixed length, so that no header is needed
+  std::vector<std::string> texts;
+  std::vector<Datum> values;
+  for (int i = 0; i < 600; ++i)
+    texts.push_back(std::string(kWidth, static_cast<char>('a' + i % 20)) + std::to_string(i));
+  for (std::string& text : texts) values.push_back(Datum::from_pointer(text.data()));
+  const auto nulls = std::make_unique<bool[]>(values.size());
+  // Type uuid compares the first 16 bytes: 20 different values, all of which come again.
+  const ColumnSample sample{kUuidType, {}, kWidth, false, values.data(), nulls.get(), values.size(), 600};
+  const ColumnAnalysis found = analyze_column(sample, 100);
+  CHECK(found.distinct == 20.0F);
+  CHECK(found.most_common.size() == found.frequencies.size());
+  CHECK_FALSE(found.most_common.empty());
+  CHECK((found.most_common.size() + found.histogram.size()) * kWidth < 8000);
+}
+
 }  // namespace pinwheel::sql

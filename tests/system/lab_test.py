@@ -16,7 +16,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
-from lab import chart, experiment, figures, model, plan, predict, runner, servers, stats  # noqa: E402
+from lab import chart, experiment, figures, model, plan, predict, results, runner, servers, stats  # noqa: E402
 
 TINY = """
 title = "A tiny experiment"
@@ -85,22 +85,31 @@ def model_matches_closed_forms():
     assert model.throughputs([model.Servers(1e-4, 128), model.Delay(10.0)], 256)[-1] > 0, "neither overflow nor underflow"
 
 
-def model_takes_its_inputs_from_counters():
-    def cell(cores, clients, rate, spun):
-        return {"part": "model", "variant": "v", "sweep": cores, "clients": clients, "status": "measured", "unit": "tps", "rate": rate,
-                "transactions": 100000, "settings": {"buffer_mapping_partitions": "16"}, "per_second": [], "latency": {},
-                "server": {"user_s": 4.0, "system_s": 1.0}, "client": {"user_s": 2.0, "system_s": 1.0},
-                "counters": {"pg_stat_lwlocks.BufferMapping.acquired": 200000, "pg_stat_lwlocks.BufferMapping.spun": spun}}
+def model_cell(cores, clients, rate, spun):
+    return {"key": f"{cores}.{clients}", "part": "model", "variant": "v", "sweep": cores, "clients": clients, "status": "measured",
+            "unit": "tps", "rate": rate, "transactions": 100000, "settings": {"buffer_mapping_partitions": "16"}, "per_second": [], "latency": {},
+            "server": {"user_s": 4.0, "system_s": 1.0}, "client": {"user_s": 2.0, "system_s": 1.0},
+            "counters": {"pg_stat_lwlocks.BufferMapping.acquired": 200000, "pg_stat_lwlocks.BufferMapping.spun": spun}}
 
-    part = {"name": "model", "variants": [{"name": "v", "label": ""}], "sweep_values": ["1", "2"], "published": [], "sweep_setting": "cores"}
-    measured = figures.PartFigures(part, [cell("1", 1, 10000.0, 0), cell("2", 2, 20000.0, 1000)], 2)
-    inputs = predict.inputs_of(measured, "v")
+
+def model_takes_its_inputs_from_counters():
+    mail = {"title": "of old", "plot": True, "threads": 64, "columns": [8, 64], "rows": [["before", 100, 400]]}
+    part = {"name": "model", "variants": [{"name": "v", "label": "our v"}], "sweep_values": ["1", "2"], "published": [mail], "sweep_setting": "cores"}
+    cells = {cell["key"]: cell for cell in (model_cell("1", 1, 10000.0, 0), model_cell("2", 2, 20000.0, 1000))}
+    run = {"machine": {"hardware_threads": 2}, "definition": {"experiment": {"name": "x"}, "parts": [part]}}
+    forecast = predict.predict(results.Results(pathlib.Path(), run, cells))
+    inputs = forecast["variants"]["v"]["inputs"]
     assert math.isclose(inputs["processor_s"], 80e-6) and math.isclose(inputs["delay_s"], 20e-6), inputs
     lock = inputs["locks"][0]
     # p = 1000 / 200000 = (20000 / 2) * 2 visits * hold / 16 partitions
     assert lock["partitions"] == 16 and lock["hold_from"] == "collisions" and math.isclose(lock["hold_s"], 4e-6), lock
-    alone = predict.rates(inputs, 1, 1)[0]
-    assert math.isclose(alone, 10000.0, rel_tol=0.001), "one client on one processor is what was measured"
+    first = forecast["variants"]["v"]["validation"][0]
+    assert abs(first["error"]) < 0.001, "one client on one processor is what was measured"
+    curve = dict(forecast["variants"]["v"]["curve"])
+    assert curve[8] > 4 * curve[1] and curve[128] < 128 * curve[1], curve
+    page = predict.section(forecast, None)
+    assert page.count("<svg") == 3 and "our v (predicted)" in page and "before (the mail)" in page and "collisions" in page
+    assert "| 128 |" in predict.table(forecast)
 
 
 def charts_are_svg():

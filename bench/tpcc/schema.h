@@ -1,0 +1,100 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "bench/tpcc/postgres.h"
+#include "bench/tpcc/scale.h"
+
+namespace pinwheel::tpcc {
+
+enum class Table {
+  kWarehouse,
+  kDistrict,
+  kCustomer,
+  kHistory,
+  kNewOrder,
+  kOrders,
+  kOrderLine,
+  kItem,
+  kStock
+};
+
+struct TableDefinition {
+  Table table;
+  std::string_view name;
+  std::string_view columns;
+  /// Made after the load. History has none (TPC-C 1.3.1).
+  std::string_view primary_key;
+};
+
+/// The nine tables of TPC-C 1.3, in plain types.
+inline constexpr std::array kTables{
+    TableDefinition{Table::kWarehouse, "warehouse",
+                    "w_id int NOT NULL, w_name varchar(10) NOT NULL, w_street_1 varchar(20) NOT NULL, "
+                    "w_street_2 varchar(20) NOT NULL, w_city varchar(20) NOT NULL, w_state char(2) NOT NULL, "
+                    "w_zip char(9) NOT NULL, w_tax numeric(4,4) NOT NULL, w_ytd numeric(12,2) NOT NULL",
+                    "w_id"},
+    TableDefinition{
+        Table::kDistrict, "district",
+        "d_id int NOT NULL, d_w_id int NOT NULL, d_name varchar(10) NOT NULL, "
+        "d_street_1 varchar(20) NOT NULL, d_street_2 varchar(20) NOT NULL, d_city varchar(20) NOT NULL, "
+        "d_state char(2) NOT NULL, d_zip char(9) NOT NULL, d_tax numeric(4,4) NOT NULL, "
+        "d_ytd numeric(12,2) NOT NULL, d_next_o_id int NOT NULL",
+        "d_w_id, d_id"},
+    TableDefinition{
+        Table::kCustomer, "customer",
+        "c_id int NOT NULL, c_d_id int NOT NULL, c_w_id int NOT NULL, c_first varchar(16) NOT NULL, "
+        "c_middle char(2) NOT NULL, c_last varchar(16) NOT NULL, c_street_1 varchar(20) NOT NULL, "
+        "c_street_2 varchar(20) NOT NULL, c_city varchar(20) NOT NULL, c_state char(2) NOT NULL, "
+        "c_zip char(9) NOT NULL, c_phone char(16) NOT NULL, c_since timestamp NOT NULL, "
+        "c_credit char(2) NOT NULL, c_credit_lim numeric(12,2) NOT NULL, "
+        "c_discount numeric(4,4) NOT NULL, c_balance numeric(12,2) NOT NULL, "
+        "c_ytd_payment numeric(12,2) NOT NULL, c_payment_cnt int NOT NULL, "
+        "c_delivery_cnt int NOT NULL, c_data varchar(500) NOT NULL",
+        "c_w_id, c_d_id, c_id"},
+    TableDefinition{Table::kHistory, "history",
+                    "h_c_id int NOT NULL, h_c_d_id int NOT NULL, h_c_w_id int NOT NULL, h_d_id int NOT NULL, "
+                    "h_w_id int NOT NULL, h_date timestamp NOT NULL, h_amount numeric(6,2) NOT NULL, "
+                    "h_data varchar(24) NOT NULL",
+                    ""},
+    TableDefinition{Table::kNewOrder, "new_order",
+                    "no_o_id int NOT NULL, no_d_id int NOT NULL, no_w_id int NOT NULL",
+                    "no_w_id, no_d_id, no_o_id"},
+    TableDefinition{
+        Table::kOrders, "orders",
+        "o_id int NOT NULL, o_d_id int NOT NULL, o_w_id int NOT NULL, o_c_id int NOT NULL, "
+        "o_entry_d timestamp NOT NULL, o_carrier_id int, o_ol_cnt int NOT NULL, o_all_local int NOT NULL",
+        "o_w_id, o_d_id, o_id"},
+    TableDefinition{
+        Table::kOrderLine, "order_line",
+        "ol_o_id int NOT NULL, ol_d_id int NOT NULL, ol_w_id int NOT NULL, ol_number int NOT NULL, "
+        "ol_i_id int NOT NULL, ol_supply_w_id int NOT NULL, ol_delivery_d timestamp, "
+        "ol_quantity int NOT NULL, ol_amount numeric(6,2) NOT NULL, ol_dist_info char(24) NOT NULL",
+        "ol_w_id, ol_d_id, ol_o_id, ol_number"},
+    TableDefinition{Table::kItem, "item",
+                    "i_id int NOT NULL, i_im_id int NOT NULL, i_name varchar(24) NOT NULL, "
+                    "i_price numeric(5,2) NOT NULL, i_data varchar(50) NOT NULL",
+                    "i_id"},
+    TableDefinition{
+        Table::kStock, "stock",
+        "s_i_id int NOT NULL, s_w_id int NOT NULL, s_quantity int NOT NULL, s_dist_01 char(24) NOT NULL, "
+        "s_dist_02 char(24) NOT NULL, s_dist_03 char(24) NOT NULL, s_dist_04 char(24) NOT NULL, "
+        "s_dist_05 char(24) NOT NULL, s_dist_06 char(24) NOT NULL, s_dist_07 char(24) NOT NULL, "
+        "s_dist_08 char(24) NOT NULL, s_dist_09 char(24) NOT NULL, s_dist_10 char(24) NOT NULL, "
+        "s_ytd int NOT NULL, s_order_cnt int NOT NULL, s_remote_cnt int NOT NULL, "
+        "s_data varchar(50) NOT NULL",
+        "s_w_id, s_i_id"},
+};
+
+/// Each throws StatementError; creating fails with 42P07 where a table is there already.
+void create_tables(Connection& connection, bool unlogged);
+void create_indexes(Connection& connection);
+void drop_tables(Connection& connection);
+
+/// Asks the server what was loaded. Throws std::runtime_error, worded for the user, when nothing usable is
+/// there.
+Scale loaded_scale(Connection& connection);
+
+}  // namespace pinwheel::tpcc
