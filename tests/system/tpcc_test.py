@@ -86,9 +86,11 @@ class OnPinwheel:
                                  types[name]["committed"])
             self.tpcc("check")
 
-    def test_4_another_number_of_warehouses_is_refused(self):
+    def test_4_wrong_options_are_refused_before_anything_runs(self):
         self.assertIn("2 warehouses are loaded, not 3", self.tpcc("run", "--warehouses", "3", status=1))
         self.assertIn("--bogus", self.tpcc("run", "--bogus", status=1))
+        self.assertIn("cannot write", self.tpcc("run", "--json", "/nonexistent/run.json", status=1))
+        self.assertIn("--dsn", self.tpcc("check", "--help"))
 
     def test_5_an_interrupt_ends_a_run_with_think_times_early(self):
         with subprocess.Popen([str(BENCH / "tpcc" / "pw-tpcc"), "run", "--clients", "20", "--seconds", "600", "--think",
