@@ -292,6 +292,12 @@ const std::span<const EnumOption> kClogUpdate{kClogUpdateWords};
 
 constexpr EnumOption kSnapshotMethodWords[] = {
     {"scan", static_cast<int>(SnapshotMethod::kScan), false},
+constexpr EnumOption kStatementsTrackWords[] = {
+    {"none", static_cast<int>(StatementsTrack::kNone), false},
+    {"top", static_cast<int>(StatementsTrack::kTop), false},
+};
+const std::span<const EnumOption> kStatementsTrack{kStatementsTrackWords};
+
     {"cached", static_cast<int>(SnapshotMethod::kCached), false},
     {"csn", static_cast<int>(SnapshotMethod::kCsn), false},
 };

@@ -66,6 +66,7 @@ enum class BufferReplacement : std::uint8_t { kLockedClock, kAtomicClock };
 enum class BufferFreelist : std::uint8_t { kOff, kRefill };
 enum class WalInsertMethod : std::uint8_t { kSingleLock, kSlots, kReserve };
 enum class ClogUpdate : std::uint8_t { kLocked, kGroup, kAtomic };
+enum class StatementsTrack : std::uint8_t { kNone, kTop };
 enum class SnapshotMethod : std::uint8_t { kScan, kCached, kCsn };
 
 }  // namespace pinwheel

@@ -39,8 +39,8 @@ SlruOptions member_options(const std::string& data_directory) {
           .tranche = shm::Tranche::kMultixactMember,
           .buffers = 32,
           .banks = 1,
-          .hits = shm::Counter::kMultixactHits,
-          .reads = shm::Counter::kMultixactReads};
+          .hits = shm::Counter::kMultixactMemberHits,
+          .reads = shm::Counter::kMultixactMemberReads};
 }
 
 std::uint64_t encode(const MultiXactMember& member) {

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/ids.h"
 #include "shm/lwlock.h"
+#include "shm/process.h"
 #include "shm/segment.h"
 #include "shm/statistics.h"
 
@@ -45,9 +46,11 @@ struct GroupRange {
   std::uint32_t first = 0, last = 0;
 };
 
-/// What pg_stat_slru shows beside hits.
+/// What pg_stat_slru shows.
 struct SlruStats {
   std::uint64_t zeroed, read, written, exists, flushes, truncates;
+  std::uint64_t hits = 0;        // only where the processes are given
+  std::int64_t reset_at_us = 0;  // since 2000-01-01; 0 = never
 };
 
 /// A small cache of pages over numbered files ("simple LRU"), for data that is indexed by an ever growing
@@ -130,6 +133,10 @@ class Slru {
   void discard_from(std::uint64_t first);
 
   SlruStats stats() const noexcept;
+  /// With what all processes found in the cache.
+  SlruStats stats(const shm::ProcessTable& processes) const noexcept;
+  /// The shared counts begin anew (the handle stays as it is). What others count meanwhile may be lost.
+  void reset_stats(const shm::ProcessTable& processes, std::int64_t now_us) const noexcept;
   const SlruOptions& options() const noexcept { return options_; }
 
  private:

@@ -13,6 +13,7 @@
 #include "base/sqlstate.h"
 #include "clog/slru.h"
 #include "clog/slru_internal.h"
+#include "shm/interrupts.h"
 #include "wal/log.h"
 
 namespace pinwheel::clog {
@@ -43,6 +44,7 @@ void Slru::read_page_from_file(std::uint64_t page, std::span<std::byte> bytes, s
   const std::string path = segment_path(segment_of(page));
   const bool may_be_missing = page >= new_from();
   header_->read.fetch_add(1, std::memory_order_relaxed);
+  const shm::WaitEventScope waiting{shm::WaitEvent::kSlruRead};
   std::size_t got = 0;
   std::optional<File> file;
   try {
@@ -72,8 +74,11 @@ void Slru::read_page_from_file(std::uint64_t page, std::span<std::byte> bytes, s
 
 void Slru::write_page_to_file(std::uint64_t page, std::span<const std::byte> bytes) {
   const std::uint64_t segment = segment_of(page);
-  const File file = File::open(segment_path(segment), OpenMode::kCreate);
-  file.write_at(offset_of(page), bytes);
+  {
+    const shm::WaitEventScope waiting{shm::WaitEvent::kSlruWrite};
+    const File file = File::open(segment_path(segment), OpenMode::kCreate);
+    file.write_at(offset_of(page), bytes);
+  }
   // Noted after the write and before the slot's io word is freed: a flush that takes the note syncs the
   // write, and a flush that found the page clean has waited for the io word, so the note is there for it.
   note_written(segment);
@@ -131,6 +136,7 @@ void Slru::flush() {
   }
   header_->flushes.fetch_add(1, std::memory_order_relaxed);
   if (first > last) return;
+  const shm::WaitEventScope waiting{shm::WaitEvent::kSlruFlushSync};
   for (std::uint64_t segment = first; segment <= last; ++segment) {
     const std::optional<File> file = File::open_if_exists(segment_path(segment), OpenMode::kReadWrite);
     if (file) file->sync();
@@ -189,6 +195,24 @@ SlruStats Slru::stats() const noexcept {
   const auto read = [](const std::atomic<std::uint64_t>& n) { return n.load(std::memory_order_relaxed); };
   return {read(header_->zeroed), read(header_->read),    read(header_->written),
           read(header_->exists), read(header_->flushes), read(header_->truncates)};
+}
+
+SlruStats Slru::stats(const shm::ProcessTable& processes) const noexcept {
+  SlruStats all = stats();
+  const std::uint64_t hits = processes.sum(options_.hits);
+  const std::uint64_t before = header_->hits_before.load(std::memory_order_relaxed);
+  all.hits = hits < before ? 0 : hits - before;
+  all.reset_at_us = header_->reset_at_us.load(std::memory_order_relaxed);
+  return all;
+}
+
+void Slru::reset_stats(const shm::ProcessTable& processes, std::int64_t now_us) const noexcept {
+  for (std::atomic<std::uint64_t>* count : {&header_->zeroed, &header_->read, &header_->written,
+                                            &header_->exists, &header_->flushes, &header_->truncates}) {
+    count->store(0, std::memory_order_relaxed);
+  }
+  header_->hits_before.store(processes.sum(options_.hits), std::memory_order_relaxed);
+  header_->reset_at_us.store(now_us, std::memory_order_relaxed);
 }
 
 }  // namespace pinwheel::clog

@@ -34,6 +34,9 @@ struct Slru::Header {
   std::uint64_t first_written = ~std::uint64_t{0};
   std::uint64_t last_written = 0;
   // Rare events of all processes.
+  /// Processes' hits when somebody reset, and when that was.
+  std::atomic<std::uint64_t> hits_before{0};
+  std::atomic<std::int64_t> reset_at_us{0};
   std::atomic<std::uint64_t> zeroed{0}, read{0}, written{0}, exists{0}, flushes{0}, truncates{0};
 };
 

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "clog/transaction_status_internal.h"
 #include "shm/futex.h"
+#include "shm/interrupts.h"
 #include "shm/process.h"
 
 namespace pinwheel::clog {
@@ -29,6 +30,7 @@ void TransactionStatus::set_page_group(const PageUpdate& update) {
   } while (!head.compare_exchange_weak(first, me + 1, std::memory_order_acq_rel));
   if (first != 0) {
     // The leader died with us waiting? Then the launcher stops this process too.
+    const shm::WaitEventScope waiting{shm::WaitEvent::kClogGroupUpdate};
     while (member.done.load(std::memory_order_acquire) == 0) shm::futex_wait(member.done, 0);
     return;
   }

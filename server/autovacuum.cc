@@ -77,7 +77,9 @@ class Autovacuum {
                   shared.sessions(),
                   plans_,
                   actions_,
-                  shared.data_directory()} {
+                  shared.data_directory(),
+                  process_.engine.counters,
+                  shared.segment()} {
     shm::set_interrupt_hook(serve_interrupts);
   }
 

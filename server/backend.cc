@@ -5,6 +5,7 @@
 
 #include <csignal>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/sqlstate.h"
@@ -58,6 +59,17 @@ class BackendProcess::ChannelTarget final : public PollTarget {
   int fd_;
 };
 
+/// Hands over what was counted, so that views of others do not wait for the next statement here.
+class BackendProcess::StatisticsFlush final : public IdleWork {
+ public:
+  explicit StatisticsFlush(sql::ActivityLog& log) : log_{log} {}
+  bool has_work() const noexcept override { return log_.has_pending(); }
+  void do_work() override { log_.flush(wall_clock_us()); }
+
+ private:
+  sql::ActivityLog& log_;
+};
+
 /// The process's eventfd only ends the sleep; shm::end_sleep() empties it.
 class BackendProcess::EventTarget final : public PollTarget {
  public:
@@ -69,14 +81,17 @@ BackendProcess::BackendProcess(SharedState& shared, ServerSettings& settings, in
       settings_{settings},
       engine_{shared, settings},
       scheduler_{shared.sessions(), poller_},
-      services_{engine_.catalog_services, settings, shared.processes(), shared.sessions(), plans_, *this,
-                shared.data_directory()} {
+      services_{engine_.catalog_services, settings,         shared.processes(),
+                shared.sessions(),        plans_,           *this,
+                shared.data_directory(),  engine_.counters, shared.segment()} {
   this_backend = this;
   shm::set_interrupt_hook(&BackendProcess::service_interrupts);
   sql::set_main_stack_hook(&run_on_main_stack);
   sql::install_setting_hooks();
   event_ = std::make_unique<EventTarget>();
   poller_.add_level(shm::self().slot->event_fd, event_.get());
+  statistics_flush_ = std::make_unique<StatisticsFlush>(engine_.activity);
+  scheduler_.set_idle_work(statistics_flush_.get());
   if (channel >= 0) channel_ = std::make_unique<ChannelTarget>(*this, channel);
 }
 
@@ -190,9 +205,7 @@ bool BackendProcess::reload_configuration() { return ::kill(::getppid(), SIGHUP)
 sql::ServerFacts BackendProcess::facts() const {
   const ServerControl& control = shared_.control();
   constexpr auto kRelaxed = std::memory_order_relaxed;
-  return {control.started_at_us.load(kRelaxed), control.reloaded_at_us.load(kRelaxed),
-          static_cast<std::int64_t>(control.timed_checkpoints.load(kRelaxed)),
-          static_cast<std::int64_t>(control.requested_checkpoints.load(kRelaxed))};
+  return {control.started_at_us.load(kRelaxed), control.reloaded_at_us.load(kRelaxed)};
 }
 
 bool BackendProcess::alone_in_process() const { return scheduler_.fiber_count() == 1; }

@@ -53,6 +53,7 @@ class BackendProcess final : public sql::ServerActions {
  private:
   class ChannelTarget;
   class EventTarget;
+  class StatisticsFlush;
   void serve_requests();
   static void service_interrupts(std::uint32_t bits);
 
@@ -65,6 +66,7 @@ class BackendProcess final : public sql::ServerActions {
   sql::SessionServices services_;
   std::unique_ptr<ChannelTarget> channel_;
   std::unique_ptr<EventTarget> event_;
+  std::unique_ptr<StatisticsFlush> statistics_flush_;
   bool stopping_ = false;
 };
 

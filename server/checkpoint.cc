@@ -36,6 +36,8 @@ CheckpointResult perform_checkpoint(Engine& engine, wal::ControlData& control, C
   const auto position = engine.log.log_checkpoint(data, kind == CheckpointKind::kShutdown);
   failpoint::hit("checkpoint_before_control");
   control.state =
+  shm::count(shm::Counter::kCheckpointWriteMs, static_cast<std::uint64_t>(result.write_ms));
+  shm::count(shm::Counter::kCheckpointSyncMs, static_cast<std::uint64_t>(result.sync_ms));
       kind == CheckpointKind::kShutdown ? wal::ClusterState::kShutDown : wal::ClusterState::kInProduction;
   control.checkpoint = position.start.value;
   control.checkpoint_copy = data;

@@ -83,8 +83,7 @@ int run_checkpointer(SharedState& shared, ServerSettings& settings) {
     last_start_ns = monotonic_ns();
     // Requesters wait for a checkpoint that starts after they asked.
     const std::uint64_t started = control.checkpoints_started.fetch_add(1, std::memory_order_acq_rel) + 1;
-    (asked || by_volume ? control.requested_checkpoints : control.timed_checkpoints)
-        .fetch_add(1, std::memory_order_relaxed);
+    shm::count(asked || by_volume ? shm::Counter::kCheckpointsRequested : shm::Counter::kCheckpointsTimed);
     if (settings.get_bool(param::kLogCheckpoints)) {
       log(LogLevel::kLog, "checkpoint starting:{}{}{}", asked ? " immediate force wait" : "",
           by_volume ? " wal" : "", by_time && !asked && !by_volume ? " time" : "");

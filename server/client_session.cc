@@ -20,6 +20,16 @@ using protocol::FrameState;
 using protocol::Frontend;
 using protocol::MessageReader;
 
+namespace {
+
+sql::SessionEnd end_of(const SqlError& fatal) {
+  if (fatal.state() == sqlstate::kAdminShutdown) return sql::SessionEnd::kKilled;
+  if (fatal.state() == sqlstate::kConnectionFailure) return sql::SessionEnd::kAbandoned;
+  return sql::SessionEnd::kFatal;
+}
+
+}  // namespace
+
 ClientSession::ClientSession(BackendProcess& backend, int fd)
     : Fiber{backend.scheduler()}, backend_{backend}, socket_{fd, *this} {}
 
@@ -185,10 +195,12 @@ bool ClientSession::serve_one() {
   }
   switch (socket_.read_frame(frame, /*startup=*/false)) {
     case ClientSocket::ReadResult::kClosed:
+      session_->count_end(sql::SessionEnd::kAbandoned);
       return false;
     case ClientSocket::ReadResult::kInterrupted:
     case ClientSocket::ReadResult::kTimeout:
       if (auto fatal = pending_fatal()) {
+        session_->count_end(end_of(*fatal));
         log(LogLevel::kFatal, "{}", fatal->message());
         report(*fatal);
         flush();
@@ -217,6 +229,7 @@ bool ClientSession::serve_one() {
     session_->handle_error();
     report(*error);
     if (error->severity() == Severity::kFatal) {
+      session_->count_end(end_of(*error));
       flush();
       return false;
     }

@@ -30,6 +30,16 @@ struct StopOptions {
   int timeout_s = 60;
 };
 
+struct TopCommandOptions {
+  CommonOptions common;               ///< a directory names its server's socket
+  std::string host;                   ///< directory of the Unix socket
+  int port = 5432;                    ///< -p
+  std::string user;                   ///< -U; by default the account's name
+  std::string database = "postgres";  ///< -d
+  int interval_s = 1;                 ///< -s
+  bool once = false;                  ///< one frame as plain text
+};
+
 /// Subcommands of `pinwheel`; each returns the process's exit status and prints errors as PostgreSQL's tools
 /// do.
 int command_start(const StartOptions& options);
@@ -40,5 +50,6 @@ int command_status(const CommonOptions& options);
 int command_controldata(const CommonOptions& options);
 int command_waldump(const CommonOptions& options, const std::string& from, const std::string& to);
 int command_check(const CommonOptions& options);
+int command_top(const TopCommandOptions& options);
 
 }  // namespace pinwheel::server

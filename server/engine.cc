@@ -34,6 +34,11 @@ Engine::Engine(const SharedState& shared, const ServerSettings& settings)
       locks{shared.segment(), shared.processes(), shared.sessions(), transactions.running()},
       invalidations{shared.segment()},
       table_statistics{shared.segment()},
+      database_statistics{shared.segment()},
+      statement_statistics{shared.segment()},
+      counters{shared.segment(), shared.processes()},
+      activity{sql::ActivityTargets{table_statistics, &database_statistics, &statement_statistics,
+                                    &storage.pool.relation_io()}},
       catalog_services{storage, clog.xids, transactions, locks, relations, invalidations, &activity},
       dropper_{std::make_unique<Dropper>(storage)} {
   transactions.set_file_dropper(dropper_.get());
@@ -54,3 +59,4 @@ void Engine::apply_settings(const ServerSettings& settings) {
 }
 
 }  // namespace pinwheel::server
+  storage.pool.set_timed(settings.get_bool(param::kTrackIoTiming));

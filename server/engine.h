@@ -4,6 +4,7 @@
 
 #include "clog/clog.h"
 #include "server/shared_state.h"
+#include "shm/statistics_view.h"
 #include "sql/catalog/invalidation_log.h"
 #include "sql/catalog/relation_cache.h"
 #include "sql/catalog/services.h"
@@ -34,7 +35,10 @@ class Engine {
   txn::LockManager locks;
   sql::InvalidationLog invalidations;
   sql::TableStatistics table_statistics;
-  sql::ActivityLog activity{table_statistics};
+  sql::DatabaseStatistics database_statistics;
+  sql::StatementStatistics statement_statistics;
+  shm::StatisticsView counters;
+  sql::ActivityLog activity;
   sql::RelationCache relations{invalidations};
   sql::CatalogServices catalog_services;
 

@@ -126,6 +126,20 @@ int run(int argc, char** argv) {
   check_app->callback([&] { status = command_check(common); });
 
   try {
+  TopCommandOptions top;
+  CLI::App* top_app = app.add_subcommand("top", "show sessions, rates and waits of a running server");
+  add_directory(*top_app, top.common);
+  top_app
+      ->add_option("--host", top.host, "directory of the Unix socket (default: the cluster's, else $PGHOST)")
+      ->envname("PGHOST");
+  top_app->add_option("-p,--port", top.port, "port")->envname("PGPORT");
+  top_app->add_option("-U,--username", top.user, "role (default: yours)")->envname("PGUSER");
+  top_app->add_option("-d,--dbname", top.database, "database")->envname("PGDATABASE");
+  top_app->add_option("-s,--seconds", top.interval_s, "seconds between two frames")
+      ->check(CLI::Range(1, 3600));
+  top_app->add_flag("--once", top.once, "print one frame as plain text, over one interval");
+  top_app->callback([&] { status = command_top(top); });
+
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error);

@@ -22,6 +22,8 @@ constexpr std::size_t kFiberStackBytes = 512 * 1024;
 /// Left below the depth limit for what throws, unwinds and reports.
 constexpr std::size_t kStackReserveBytes = 96 * 1024;
 constexpr int kMaxSleepMs = 60'000;
+/// How long nothing must happen before idle work is done.
+constexpr int kIdleMs = 1000;
 
 /// Stands in for the slot of sessions that have none yet: nobody else can see it.
 shm::SessionSlot& placeholder_slot() {
@@ -254,6 +256,17 @@ int Scheduler::sleep_timeout_ms() const {
   return static_cast<int>(std::min<std::int64_t>((left_ns + 999'999) / 1'000'000, kMaxSleepMs));
 }
 
+void Scheduler::sleep() {
+  if (!shm::begin_sleep()) return;
+  int timeout_ms = sleep_timeout_ms();
+  // Reads no clock: what was counted waits for a second without any event.
+  const bool idle_work = idle_work_ != nullptr && idle_work_->has_work();
+  if (idle_work && (timeout_ms < 0 || timeout_ms > kIdleMs)) timeout_ms = kIdleMs;
+  const int events = poller_.wait(timeout_ms);
+  shm::end_sleep();
+  if (idle_work && events == 0 && timeout_ms == kIdleMs) idle_work_->do_work();
+}
+
 void Scheduler::run(const std::function<bool()>& finished) {
   const auto resume = [this](shm::SessionIndex index) {
     Fiber* fiber = by_session_[index.value];
@@ -267,9 +280,8 @@ void Scheduler::run(const std::function<bool()>& finished) {
       poller_.wait(0);  // those that yielded do not keep the others' clients waiting
     } else if (finished()) {
       return;
-    } else if (shm::begin_sleep()) {
-      poller_.wait(sleep_timeout_ms());
-      shm::end_sleep();
+    } else {
+      sleep();
     }
   }
 }

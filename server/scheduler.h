@@ -63,6 +63,14 @@ class Fiber : public shm::Parker {
   std::size_t stack_bytes_ = 0;
 };
 
+/// What a process does once it has had nothing to do for a while: hands over its statistics.
+class IdleWork {
+ public:
+  virtual ~IdleWork() = default;
+  virtual bool has_work() const noexcept = 0;
+  virtual void do_work() = 0;
+};
+
 /// Runs a backend process's fibers, one at a time, on its one thread.
 ///
 /// Each turn: take woken sessions, run every fiber that is ready, look at the poller; sleep when nothing is
@@ -84,6 +92,9 @@ class Scheduler {
   void for_each_fiber(Visit visit) {
     for (auto& fiber : fibers_) visit(*fiber);
   }
+
+  /// `work` outlives run().
+  void set_idle_work(IdleWork* work) { idle_work_ = work; }
 
   Poller& poller() { return poller_; }
   Fiber* current() { return current_; }
@@ -108,6 +119,7 @@ class Scheduler {
     if (deadline.at_ns < next_deadline_.at_ns) next_deadline_ = deadline;
   }
   int sleep_timeout_ms() const;
+  void sleep();
   void destroy_finished();
 
   const shm::SessionTable& sessions_;
@@ -122,6 +134,7 @@ class Scheduler {
   const std::function<void()>* main_stack_call_ = nullptr;
   std::exception_ptr main_stack_error_;
   std::uintptr_t main_stack_limit_ = 0;
+  IdleWork* idle_work_ = nullptr;
   Deadline next_deadline_;  ///< no deadline or timer is earlier; may itself be stale
   std::int64_t run_started_ns_ = 0;
 };

@@ -3,7 +3,10 @@
 #include "base/parameter_enums.h"
 #include "base/parameters.h"
 #include "clog/clog.h"
+#include "shm/statistics_view.h"
 #include "sql/catalog/invalidation_log.h"
+#include "sql/statistics/database_statistics.h"
+#include "sql/statistics/statement_statistics.h"
 #include "sql/statistics/table_statistics.h"
 
 namespace pinwheel::server {
@@ -11,6 +14,7 @@ namespace {
 
 /// Tables and indexes of all databases whose use is counted.
 constexpr std::size_t kCountedTables = 16'384;
+constexpr std::size_t kCountedDatabases = 512;
 
 shm::MapOptions map_options(const ServerSettings& settings) {
   shm::MapOptions options;
@@ -79,6 +83,10 @@ void SharedState::build(const ServerSettings& settings) {
   txn::LockManager::declare(builder, options_.locks);
   sql::InvalidationLog::declare(builder);
   sql::TableStatistics::declare(builder, kCountedTables);
+  sql::DatabaseStatistics::declare(builder, kCountedDatabases);
+  sql::StatementStatistics::declare(builder,
+                                    static_cast<std::size_t>(settings.get_int(param::kPgStatStatementsMax)));
+  shm::StatisticsView::declare(builder);
   segment_ = std::make_unique<shm::Segment>(std::move(builder), map_options(settings));
   processes_ = std::make_unique<shm::ProcessTable>(*segment_);
   sessions_ = std::make_unique<shm::SessionTable>(*segment_);

@@ -19,8 +19,6 @@ struct ServerControl {
   std::atomic<std::uint64_t> checkpoints_done{0};
   /// Set by a requester, who does not want the checkpoint spread over time; taken by the checkpointer.
   std::atomic<std::uint32_t> checkpoint_immediate{0};
-  std::atomic<std::uint64_t> timed_checkpoints{0};
-  std::atomic<std::uint64_t> requested_checkpoints{0};
   std::atomic<std::int64_t> started_at_us{0};
   std::atomic<std::int64_t> reloaded_at_us{0};
 };

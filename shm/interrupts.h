@@ -47,6 +47,11 @@ inline WakeReason park(WaitEvent event, Deadline deadline = Deadline::never()) {
   return current_session.parker->park(event, deadline);
 }
 
+/// Counts for the running session.
+inline void count_for_session(SessionCounter counter, std::uint64_t n = 1) noexcept {
+  current_session.slot->counts[static_cast<std::size_t>(counter)].add(n);
+}
+
 /// Publishes what the running session waits for in a wait that stops the process (file reads, syncs).
 class [[nodiscard]] WaitEventScope {
  public:

@@ -73,16 +73,27 @@ void ProcessTable::create_event_fds(const ProcessTable* previous) {
 }
 
 ProcessIndex ProcessTable::reserve(ProcessKind kind) noexcept {
-  for (std::size_t i = 0; i < slots_.size(); ++i) {
-    std::uint8_t expected = 0;
-    if (!slots_[i].kind.compare_exchange_strong(expected, static_cast<std::uint8_t>(kind))) continue;
-    slots_[i].requests.store(0, std::memory_order_relaxed);
-    slots_[i].session_count.store(0, std::memory_order_relaxed);
-    slots_[i].wait_event.store(0, std::memory_order_relaxed);
-    slots_[i].asleep.store(0, std::memory_order_relaxed);
-    return ProcessIndex{static_cast<std::uint16_t>(i)};
-  }
-  return kNoProcess;
+  const auto wanted = static_cast<std::uint8_t>(kind);
+  const auto take = [&](auto fits) {
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+      std::uint8_t expected = 0;
+      if (!fits(stats_[i].kind.load(std::memory_order_relaxed)) ||
+          !slots_[i].kind.compare_exchange_strong(expected, wanted)) {
+        continue;
+      }
+      slots_[i].requests.store(0, std::memory_order_relaxed);
+      slots_[i].session_count.store(0, std::memory_order_relaxed);
+      slots_[i].wait_event.store(0, std::memory_order_relaxed);
+      slots_[i].asleep.store(0, std::memory_order_relaxed);
+      stats_[i].kind.store(wanted, std::memory_order_relaxed);
+      return ProcessIndex{static_cast<std::uint16_t>(i)};
+    }
+    return kNoProcess;
+  };
+  ProcessIndex index = take([&](std::uint8_t used_by) { return used_by == wanted; });
+  if (index == kNoProcess) index = take([](std::uint8_t used_by) { return used_by == 0; });
+  if (index == kNoProcess) index = take([](std::uint8_t) { return true; });
+  return index;
 }
 
 void ProcessTable::attach(ProcessIndex index) noexcept {
@@ -101,6 +112,15 @@ void ProcessTable::release(ProcessIndex index) noexcept {
 std::uint64_t ProcessTable::sum(Counter counter) const noexcept {
   std::uint64_t total = 0;
   for (const ProcessStats& stats : stats_) total += stats.counters[static_cast<std::size_t>(counter)].read();
+  return total;
+}
+
+std::uint64_t ProcessTable::sum(Counter counter, ProcessKind kind) const noexcept {
+  std::uint64_t total = 0;
+  for (const ProcessStats& stats : stats_) {
+    if (stats.kind.load(std::memory_order_relaxed) != static_cast<std::uint8_t>(kind)) continue;
+    total += stats.counters[static_cast<std::size_t>(counter)].read();
+  }
   return total;
 }
 

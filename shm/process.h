@@ -87,7 +87,9 @@ class ProcessTable {
   /// Errors: 53000 when the descriptors run out (with the count that was needed).
   void create_event_fds(const ProcessTable* previous = nullptr);
 
-  /// In the launcher before fork: reserves a free slot; nothing when all are taken.
+  /// In the launcher before fork: reserves a free slot; nothing when all are taken. A slot that was used is
+  /// given to a process of the same kind only, while others are left, so that its statistics stay those of
+  /// one kind: capacities are sums over kinds, so others are left.
   ProcessIndex reserve(ProcessKind kind) noexcept;
   /// In the child: becomes that process (sets pid, the statistics block and self()).
   void attach(ProcessIndex index) noexcept;
@@ -99,8 +101,10 @@ class ProcessTable {
   std::span<ProcessSlot> slots() const noexcept { return slots_; }
   const ProcessStats& stats(ProcessIndex index) const noexcept { return stats_[index.value]; }
 
-  /// Sum of one counter over all processes.
+  /// Sum of one counter over all processes since the server started.
   std::uint64_t sum(Counter counter) const noexcept;
+  /// The same over the processes of one kind, gone ones included.
+  std::uint64_t sum(Counter counter, ProcessKind kind) const noexcept;
   /// The first process of a kind; kNoProcess when there is none.
   ProcessIndex find(ProcessKind kind) const noexcept;
 

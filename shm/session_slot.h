@@ -10,6 +10,7 @@
 
 #include "base/ids.h"
 #include "shm/process.h"
+#include "shm/progress.h"
 #include "shm/spin_lock.h"
 
 namespace pinwheel::shm {
@@ -71,6 +72,10 @@ struct Activity {
   char query[kQueryTextBytes];  // cut to fit, not zero-terminated
 };
 
+/// What low layers count for the session that runs, which knows what database it is in.
+enum class SessionCounter : std::uint8_t { kTempFiles, kTempBytes, kDeadlocks, kReadNs, kWriteNs, kCount };
+inline constexpr std::size_t kSessionCounters = static_cast<std::size_t>(SessionCounter::kCount);
+
 /// Wake word of a session: who owns it and what is pending, in one atomic word so that a waker acts on one
 /// consistent view.
 ///   bits 0..15   ProcessIndex of the owner; 0xFFFF = slot is free
@@ -104,6 +109,10 @@ struct alignas(kCacheLine) SessionSlot {
   std::atomic<std::uint32_t> activity_changes{0};
 
   alignas(kCacheLine) Activity activity{};
+
+  Progress progress;
+  /// SessionCounter; written by the session's process, never set back.
+  OwnedCounter counts[kSessionCounters];
 };
 
 /// All session slots. The first `client_count` are for clients, the rest for background work (autovacuum

@@ -61,6 +61,8 @@ enum class Counter : std::uint8_t {
   kSubtransReads,
   kMultixactHits,
   kMultixactReads,
+  kMultixactMemberHits,
+  kMultixactMemberReads,
   // snapshots: taken = built + copied + reused
   kSnapshotsTaken,
   kSnapshotsBuilt,   // by a scan of the running transactions
@@ -80,6 +82,8 @@ enum class Counter : std::uint8_t {
   // statements
   kStatements,
   // checkpoints
+  kCheckpointsTimed,
+  kCheckpointsRequested,
   kCheckpointWriteMs,
   kCheckpointSyncMs,
   // scheduler

@@ -170,6 +170,7 @@ void SessionLocks::wait_until(const LockTag& tag, LockMode mode, Done done, Leav
     if (found && left) {
       wait_start.store(0, std::memory_order_relaxed);
       shm::count(shm::Counter::kDeadlocks);
+      shm::count_for_session(shm::SessionCounter::kDeadlocks);
       if (settings.log_lock_waits) log_wait("detected deadlock while waiting for", tag, mode, started_ns);
       throw SqlError{sqlstate::kTRDeadlockDetected, "deadlock detected"}
           .detail(search.detail())

@@ -147,6 +147,7 @@ bool SegmentFiles::create(SegmentNumber segment) {
   const bool made = rename_if_absent(temporary, path);
   if (!made) remove_file_if_exists(temporary);
   sync_directory(directory_);
+    const shm::WaitEventScope syncing{shm::WaitEvent::kWalInitSync};
   return made;
 }
 

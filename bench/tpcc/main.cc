@@ -69,12 +69,18 @@ void add_run(CLI::App& app, RunOptions& options, std::string& json_file, int& st
   command->add_option("--progress", options.progress_s, "a line on stderr every so many seconds")
       ->check(CLI::Range(0, 1'000'000));
   command->callback([&] {
+    std::ofstream file;
+    if (!json_file.empty() && json_file != "-") {
+      file.open(json_file);  // before the run, so that a wrong name does not cost one
+      if (!file) throw std::runtime_error{"cannot write " + json_file};
+    }
     const RunResult result = run(options);
-    if (json_file != "-") print_report(options, result);
     if (json_file == "-") {
       fmt::print("{}", to_json(options, result));
-    } else if (!json_file.empty()) {
-      std::ofstream file{json_file};
+    } else {
+      print_report(options, result);
+    }
+    if (file.is_open()) {
       file << to_json(options, result);
       if (!file.flush()) throw std::runtime_error{"cannot write " + json_file};
     }

@@ -7,6 +7,7 @@
 #include "base/parameters.h"
 #include "base/sqlstate.h"
 #include "shm/interrupts.h"
+#include "shm/progress.h"
 #include "sql/catalog/builtin.h"
 #include "sql/catalog/catalog_scan.h"
 #include "sql/commands/column_analysis.h"
@@ -49,6 +50,8 @@ class Sampler {
 
   void run() {
     pages_ = storage_.files.size(relation_.file, Fork::kMain).value;
+    shm::set_progress(shm::AnalyzeProgress::kBlocksTotal,
+                      std::min<std::int64_t>(pages_, static_cast<std::int64_t>(wanted_)));
     for (std::uint32_t number = 0; number < pages_; ++number) {
       const std::size_t needed = wanted_ - std::min<std::size_t>(wanted_, visited_);
       const std::uint32_t left = pages_ - number;
@@ -57,6 +60,7 @@ class Sampler {
       shm::check_interrupts();
       read_page(PageNumber{number});
       ++visited_;
+      shm::set_progress(shm::AnalyzeProgress::kBlocksScanned, visited_);
       pacer_.page_read();
     }
     std::ranges::sort(rows_, [](const SampledRow& a, const SampledRow& b) { return a.id < b.id; });
@@ -252,6 +256,10 @@ void analyze_relation(CommandContext& context, const Relation& relation, std::sp
     context.client.notice(NoticeLevel::kInfo, SqlError{sqlstate::kSuccessfulCompletion, std::move(text)});
   };
   inform("analyzing \"" + full_name + "\"");
+  const shm::ProgressScope progress{shm::ProgressCommand::kAnalyze, relation.oid};
+  // Phases as pg_stat_progress_analyze numbers them.
+  constexpr std::int64_t kAcquiringRows = 1, kComputing = 3, kFinalizing = 5;
+  shm::set_progress(shm::AnalyzeProgress::kPhase, kAcquiringRows);
   const int default_target = static_cast<int>(context.settings.get_int(param::kDefaultStatisticsTarget));
   const auto target_of = [&](const Column& column) {
     return column.statistics_target < 0 ? default_target : column.statistics_target;
@@ -265,6 +273,7 @@ void analyze_relation(CommandContext& context, const Relation& relation, std::sp
       "estimated total rows",
       relation.name, sampler.visited(), sampler.pages(), sampler.live(), sampler.dead(),
       sampler.rows().size(), sampler.total_rows()));
+  shm::set_progress(shm::AnalyzeProgress::kPhase, kComputing);
   if (!sampler.rows().empty()) {
     ColumnReader reader{catalog, relation, sampler.rows()};
     for (const Column* column : columns) {
@@ -276,6 +285,7 @@ void analyze_relation(CommandContext& context, const Relation& relation, std::sp
     }
     catalog.invalidate_statistics(relation.oid);
   }
+  shm::set_progress(shm::AnalyzeProgress::kPhase, kFinalizing);
   const double dead =
       sampler.visited() == 0 ? 0 : static_cast<double>(sampler.dead()) / sampler.visited() * sampler.pages();
   note_maintenance(catalog, relation, sampler.total_rows(), dead, /*analyzed=*/true);

@@ -16,6 +16,7 @@ class CopyInputFile {
   explicit CopyInputFile(const std::string& path);
   /// False at the end; `data` is valid until the next call.
   bool next(std::string_view& data);
+  std::int64_t size_bytes() const { return static_cast<std::int64_t>(file_.size()); }
 
  private:
   File file_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/sqlstate.h"
+#include "shm/progress.h"
 #include "sql/catalog/relation_lock.h"
 #include "sql/commands/bound_expressions.h"
 #include "sql/commands/constraints.h"
@@ -151,9 +152,12 @@ class CopyIn {
     while (read_row()) {
       row_arena_.reset();
       fill_row();
-      if (where_ != nullptr && !passes()) continue;
+      if (where_ != nullptr && !passes()) {
+        shm::add_progress(shm::CopyProgress::kTuplesExcluded);
+        continue;
+      }
       writer_.add(values_.data(), nulls_.get(), row_number());
-      ++count_;
+      shm::set_progress(shm::CopyProgress::kTuplesProcessed, static_cast<std::int64_t>(++count_));
     }
   }
 
@@ -254,6 +258,11 @@ void check_target(const Relation& relation) {
 
 }  // namespace
 
+void show_copy_progress(bool from, bool is_file) {
+  shm::set_progress(shm::CopyProgress::kCommand, from ? 1 : 2);
+  shm::set_progress(shm::CopyProgress::kType, is_file ? 1 : 3);
+}
+
 std::vector<std::int16_t> copy_columns(const Relation& relation, std::span<std::string_view> names) {
   std::vector<std::int16_t> columns;
   if (names.empty()) {
@@ -315,9 +324,15 @@ std::uint64_t copy_from(CommandContext& context, const CopyUtility& utility, con
                    "cannot perform COPY FREEZE because the table was not created or truncated in the current "
                    "subtransaction"};
   }
+  const shm::ProgressScope progress{shm::ProgressCommand::kCopy, relation->oid};
+  show_copy_progress(/*from=*/true, file.has_value());
+  if (file) shm::set_progress(shm::CopyProgress::kBytesTotal, file->size_bytes());
   CopyIn copy{context, utility, options, relation};
-  return copy.run(
-      [&](std::string_view& data) { return file ? file->next(data) : context.client.copy_in_read(data); });
+  return copy.run([&](std::string_view& data) {
+    const bool more = file ? file->next(data) : context.client.copy_in_read(data);
+    if (more) shm::add_progress(shm::CopyProgress::kBytesProcessed, static_cast<std::int64_t>(data.size()));
+    return more;
+  });
 }
 
 }  // namespace pinwheel::sql

@@ -16,6 +16,10 @@ std::uint64_t copy_from(CommandContext& context, const CopyUtility& utility, con
 /// COPY ... TO.
 std::uint64_t copy_to(CommandContext& context, const CopyUtility& utility, const CopyOptions& options);
 
+/// Says in pg_stat_progress_copy which way the running COPY goes, and whether from or to a file or the
+/// client.
+void show_copy_progress(bool from, bool is_file);
+
 /// The columns of COPY t (a, b): numbers; all live, not generated columns when none are written. Errors:
 /// 42703, 42701, 42P10 for generated columns.
 std::vector<std::int16_t> copy_columns(const Relation& relation, std::span<std::string_view> names);

@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/sqlstate.h"
+#include "shm/progress.h"
 #include "sql/analyze/analyzer.h"
 #include "sql/catalog/relation_lock.h"
 #include "sql/commands/commands_list.h"
@@ -142,6 +143,7 @@ class LineWriter final : public RowReceiver {
       put(text_, force_quote_[i]);
     }
     finish_line();
+    shm::add_progress(shm::CopyProgress::kTuplesProcessed);
   }
 
   void binary_row(const Slot& slot) {
@@ -157,11 +159,14 @@ class LineWriter final : public RowReceiver {
       line_ += text_;
     }
     sink_.line(line_);
+    shm::add_progress(shm::CopyProgress::kTuplesProcessed);
+    shm::add_progress(shm::CopyProgress::kBytesProcessed, static_cast<std::int64_t>(line_.size()));
   }
 
   void finish_line() {
     line_ += '\n';
     sink_.line(line_);
+    shm::add_progress(shm::CopyProgress::kBytesProcessed, static_cast<std::int64_t>(line_.size()));
   }
 
   void put(std::string_view text, bool force_quote) {
@@ -285,11 +290,13 @@ void check_file_access(CommandContext& context, const CopyUtility& utility) {
 std::uint64_t copy_to(CommandContext& context, const CopyUtility& utility, const CopyOptions& options) {
   const Query* query = utility.query;
   std::vector<bool> force_quote;
+  Oid source{};
   if (query == nullptr) {
     const RelationRef relation = require_relation(context, utility.table, kAccessShareLock);
     const std::vector<std::int16_t> numbers = copy_columns(*relation, utility.columns);
     context.catalog.check_relation_privilege(*relation, kSelectPrivilege, numbers);
     if (relation->kind != 'r') refuse_source(*relation);
+    source = relation->oid;
     force_quote = copy_forced_columns(*relation, numbers, options.force_quote, "FORCE_QUOTE");
     query = table_query(context, *relation, numbers);
   }
@@ -302,6 +309,8 @@ std::uint64_t copy_to(CommandContext& context, const CopyUtility& utility, const
   } else {
     sink = std::make_unique<FileSink>(std::string{utility.file_name});
   }
+  const shm::ProgressScope progress{shm::ProgressCommand::kCopy, source};
+  show_copy_progress(/*from=*/false, !utility.file_name.empty());
   LineWriter writer{context, options, columns, std::move(force_quote), *sink};
   writer.begin(columns);
   const std::uint64_t count = context.run_query(*query, writer);

@@ -4,6 +4,7 @@
 
 #include "base/sqlstate.h"
 #include "shm/interrupts.h"
+#include "shm/progress.h"
 #include "sql/commands/index_keys.h"
 #include "sql/commands/support.h"
 #include "storage/btree/btree.h"
@@ -109,7 +110,7 @@ void build_empty_index(Catalog& catalog, const IndexInfo& index, Fork fork) {
                               catalog.transaction().assign_xid());
 }
 
-void build_index(Catalog& catalog, const Relation& table, const IndexInfo& index) {
+void build_index(Catalog& catalog, const Relation& table, const IndexInfo& index, bool again) {
   storage::Storage& storage = catalog.services().storage;
   txn::Transaction& transaction = catalog.transaction();
   DuplicateReport report{catalog, table, index};
@@ -124,12 +125,22 @@ void build_index(Catalog& catalog, const Relation& table, const IndexInfo& index
   IndexKeyReader keys{catalog, table, index};
   std::vector<Entry> entries;
   const PageNumber pages = heap.page_count();
+  const shm::ProgressScope progress{shm::ProgressCommand::kCreateIndex, table.oid};
+  using shm::CreateIndexProgress;
+  // Numbers of pg_stat_progress_create_index: CREATE INDEX or REINDEX; building; scanning, then loading.
+  constexpr std::int64_t kCreate = 1, kReindex = 3, kBuilding = 2, kScanning = 2, kLoading = 5;
+  shm::set_progress(CreateIndexProgress::kCommand, again ? kReindex : kCreate);
+  shm::set_progress(CreateIndexProgress::kIndex, index.oid.value);
+  shm::set_progress(CreateIndexProgress::kPhase, kBuilding);
+  shm::set_progress(CreateIndexProgress::kSubphase, kScanning);
+  shm::set_progress(CreateIndexProgress::kBlocksTotal, pages.value);
   std::optional<storage::BufferRing> ring;
   if (pages.value > storage.pool.frame_count() / 4) {
     ring.emplace(storage::BufferRing::Kind::kBulkRead, storage.pool.frame_count());
   }
   for (PageNumber page{0}; page.value < pages.value; page = next(page)) {
     shm::check_interrupts();
+    shm::set_progress(CreateIndexProgress::kBlocksDone, page.value);
     const storage::Pin pin =
         storage.pool.pin({table.file, Fork::kMain, page}, ring.has_value() ? &*ring : nullptr);
     {
@@ -144,6 +155,8 @@ void build_index(Catalog& catalog, const Relation& table, const IndexInfo& index
       build.add(keys.values(), keys.nulls(), {page, entry.root}, entry.is_live);
     }
   }
+  shm::set_progress(CreateIndexProgress::kBlocksDone, pages.value);
+  shm::set_progress(CreateIndexProgress::kSubphase, kLoading);
   build.finish();
 }
 

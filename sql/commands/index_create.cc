@@ -172,7 +172,7 @@ Oid create_index(Catalog& catalog, const NewIndex& index, bool for_constraint) {
   const IndexInfo* made = fresh->find_index(oid);
   DB_ASSERT(made != nullptr);
   make_files(catalog, *made, table->persistence);
-  build_index(catalog, *fresh, *made);
+  build_index(catalog, *fresh, *made, /*again=*/false);
   return oid;
 }
 
@@ -189,7 +189,7 @@ void rebuild_index(Catalog& catalog, const Relation& table, Oid index_oid) {
   const IndexInfo* index = fresh->find_index(index_oid);
   DB_ASSERT(index != nullptr);
   make_files(catalog, *index, fresh->persistence);
-  build_index(catalog, *fresh, *index);
+  build_index(catalog, *fresh, *index, /*again=*/true);
 }
 
 }  // namespace pinwheel::sql

@@ -1,5 +1,6 @@
 #include "base/sqlstate.h"
 #include "shm/interrupts.h"
+#include "shm/progress.h"
 #include "sql/commands/index_create.h"
 #include "sql/commands/relation_create.h"
 #include "sql/commands/relation_size.h"
@@ -12,6 +13,8 @@
 
 namespace pinwheel::sql {
 namespace {
+
+using shm::ClusterProgress;
 
 /// Copies the versions that somebody may still see into a new file, with who made and who deleted them, so
 /// that older snapshots see the same rows as before. Returns the number of rows that live on.
@@ -27,6 +30,8 @@ std::uint64_t copy_versions(Catalog& catalog, const Relation& from, const storag
   std::uint64_t live = 0;
   for (PageNumber number{0}; number < pages; number = next(number)) {
     shm::check_interrupts();
+    shm::set_progress(ClusterProgress::kBlocksTotal, pages.value);
+    shm::set_progress(ClusterProgress::kBlocksScanned, number.value + std::int64_t{1});
     {
       const storage::ReadGuard guard = storage.pool.read_page({from.file, Fork::kMain, number}, &ring);
       std::memcpy(copy, guard.page().data(), kPageSize);
@@ -48,6 +53,7 @@ std::uint64_t copy_versions(Catalog& catalog, const Relation& from, const storag
         formed.header().infomask2 &= static_cast<std::uint16_t>(~storage::kTupleKeysUpdated);
       }
       writer.add(formed);
+      shm::add_progress(ClusterProgress::kTuplesWritten);
     }
   }
   writer.finish();
@@ -60,8 +66,18 @@ std::uint64_t rewrite_one(Catalog& catalog, Oid oid) {
   const RelationRef old = catalog.require_relation(oid);
   replace_relation_file(catalog, oid);
   const RelationRef made = catalog.require_relation(oid);
+  const shm::ProgressScope progress{shm::ProgressCommand::kCluster, oid};
+  // Numbers of pg_stat_progress_cluster.
+  constexpr std::int64_t kVacuumFull = 2, kScanning = 1, kRebuilding = 6, kFinalCleanup = 7;
+  shm::set_progress(ClusterProgress::kCommand, kVacuumFull);
+  shm::set_progress(ClusterProgress::kPhase, kScanning);
   const std::uint64_t live = copy_versions(catalog, *old, made->heap);
-  for (const IndexInfo& index : made->indexes) rebuild_index(catalog, *made, index.oid);
+  shm::set_progress(ClusterProgress::kPhase, kRebuilding);
+  for (const IndexInfo& index : made->indexes) {
+    rebuild_index(catalog, *made, index.oid);
+    shm::add_progress(ClusterProgress::kIndexesRebuilt);
+  }
+  shm::set_progress(ClusterProgress::kPhase, kFinalCleanup);
   const RelationRef done = catalog.require_relation(oid);
   storage::Storage& storage = catalog.services().storage;
   change_class_row(catalog, oid, [&](ClassRow& row) {

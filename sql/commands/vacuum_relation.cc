@@ -7,6 +7,7 @@
 #include "base/sqlstate.h"
 #include "clog/xid_allocator.h"
 #include "shm/interrupts.h"
+#include "shm/progress.h"
 #include "sql/commands/relation_size.h"
 #include "sql/commands/support.h"
 #include "sql/commands/vacuum.h"
@@ -23,6 +24,12 @@ namespace {
 constexpr std::uint32_t kWorthTruncatingPages = 1000;
 constexpr std::uint32_t kWorthTruncatingPart = 16;
 
+using shm::VacuumProgress;
+
+// Phases as pg_stat_progress_vacuum numbers them.
+constexpr std::int64_t kScanningHeap = 1, kVacuumingIndexes = 2, kVacuumingHeap = 3, kTruncatingHeap = 5,
+                       kFinalCleanup = 6;
+
 /// The rows that indexes must forget, in order of their place.
 class DeadRows {
  public:
@@ -31,6 +38,7 @@ class DeadRows {
   std::vector<TupleId>& list() { return ids_; }
   bool empty() const { return ids_.empty(); }
   bool full() const { return ids_.size() >= limit_; }
+  std::size_t limit() const { return limit_; }
   void clear() { ids_.clear(); }
 
   static bool contains(void* self, TupleId id) {
@@ -62,11 +70,17 @@ class HeapVacuum {
         index_sizes_(relation.indexes.size()) {}
 
   void run() {
+    const shm::ProgressScope progress{shm::ProgressCommand::kVacuum, relation_.oid};
     pages_ = heap_.page_count().value;
+    shm::set_progress(VacuumProgress::kBlocksTotal, pages_);
+    shm::set_progress(VacuumProgress::kMaxDeadTuples, static_cast<std::int64_t>(dead_.limit()));
+    shm::set_progress(VacuumProgress::kPhase, kScanningHeap);
     scan_heap();
     if (!dead_.empty()) remove_dead();
     visibility_pin_.release();
+    shm::set_progress(VacuumProgress::kPhase, kTruncatingHeap);
     if (options_.truncate) truncate_tail();
+    shm::set_progress(VacuumProgress::kPhase, kFinalCleanup);
     record_sizes();
     if (options_.verbose) report();
   }
@@ -83,6 +97,7 @@ class HeapVacuum {
     storage::Pin map_pin;
     for (std::uint32_t number = 0; number < pages_; ++number) {
       shm::check_interrupts();
+      shm::set_progress(VacuumProgress::kBlocksScanned, number);
       const PageNumber page{number};
       const bool skippable =
           options_.use_visibility_map && storage_.visibility.is_all_visible(relation_.file, page, map_pin);
@@ -106,7 +121,9 @@ class HeapVacuum {
       if (found.has_tuples && found.live_tuples + found.recently_dead_tuples > 0) last_used_ = number + 1;
       pacer_.page_read();
       if (found.removed_tuples > 0) pacer_.page_dirtied();
+      shm::set_progress(VacuumProgress::kDeadTuples, static_cast<std::int64_t>(dead_.list().size()));
     }
+    shm::set_progress(VacuumProgress::kBlocksScanned, pages_);
   }
 
   /// A page that is read though nothing is to be done there: some must tell how many rows a page has.
@@ -122,8 +139,8 @@ class HeapVacuum {
       dead_.clear();
       return;
     }
-    ++index_scans_;
     visibility_pin_.release();
+    shm::set_progress(VacuumProgress::kPhase, kVacuumingIndexes);
     for (std::size_t i = 0; i < relation_.indexes.size(); ++i) {
       const IndexInfo& index = relation_.indexes[i];
       const storage::BTree tree{storage_, index.btree};
@@ -136,6 +153,8 @@ class HeapVacuum {
       const storage::BTreeVacuumResult result = storage::vacuum_btree(tree, options);
       index_sizes_[i] = {true, result.pages, result.entries_left};
     }
+    shm::set_progress(VacuumProgress::kIndexPasses, ++index_scans_);
+    shm::set_progress(VacuumProgress::kPhase, kVacuumingHeap);
     const std::vector<TupleId>& ids = dead_.list();
     std::size_t at = 0;
     while (at < ids.size()) {
@@ -145,10 +164,13 @@ class HeapVacuum {
       storage::vacuum_remove_dead_lines(heap_, ids[at].page, std::span{ids}.subspan(at, end - at), oracle_,
                                         horizon_, &ring_, visibility_pin_);
       pacer_.page_dirtied();
+      shm::set_progress(VacuumProgress::kBlocksVacuumed, ids[at].page.value + std::int64_t{1});
       at = end;
     }
     visibility_pin_.release();
     dead_.clear();
+    shm::set_progress(VacuumProgress::kDeadTuples, 0);
+    shm::set_progress(VacuumProgress::kPhase, kScanningHeap);
   }
 
   void truncate_tail() {

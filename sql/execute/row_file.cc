@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "shm/interrupts.h"
 
 namespace pinwheel::sql {
 namespace {
@@ -26,12 +27,15 @@ RowFile::RowFile(const std::string& data_directory, const RowFormat& format) : f
   const std::string path = temporary_path(data_directory);
   file_ = File::open(path, OpenMode::kTruncate);
   remove_file(path);
+  shm::count_for_session(shm::SessionCounter::kTempFiles);
   pending_.reserve(kBufferBytes);
 }
 
 void RowFile::flush() {
   if (pending_.empty()) return;
+  const shm::WaitEventScope waiting{shm::WaitEvent::kBufFileWrite};
   file_.write_at(flushed_, pending_);
+  shm::count_for_session(shm::SessionCounter::kTempBytes, pending_.size());
   flushed_ += pending_.size();
   pending_.clear();
 }
@@ -58,6 +62,7 @@ const std::byte* RowFile::fetch(Cursor& cursor, std::uint64_t offset, std::size_
   cursor.buffer_start = offset;
   const std::size_t wanted =
       static_cast<std::size_t>(std::min<std::uint64_t>(cursor.buffer.size(), size_bytes_ - offset));
+  const shm::WaitEventScope waiting{shm::WaitEvent::kBufFileRead};
   file_.read_exactly_at(offset, {cursor.buffer.data(), wanted});
   cursor.buffer_size = wanted;
   return cursor.buffer.data();

@@ -34,7 +34,7 @@ struct TableState {
     activity = {};
     for (const auto& index : indexes_) {
       if (index->scans == 0) continue;
-      TableActivity& counts = to.table({database, index->info.oid});
+      TableActivity& counts = to.index({database, index->info.oid});
       counts.index_scans += std::exchange(index->scans, 0);
       counts.index_tuples += std::exchange(index->tuples, 0);
     }

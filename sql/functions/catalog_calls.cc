@@ -144,6 +144,8 @@ constexpr BuiltinFunction kCatalogCallsFunctions[] = {
     {"lastval", forward},
     {"mxid_age", forward},
     {"nextval_oid", forward},
+    {"pg_stat_statements_reset", forward},
+    {"pg_buffercache_evict", forward},
     {"pg_advisory_lock_int4", forward},
     {"pg_advisory_lock_int8", forward},
     {"pg_advisory_lock_shared_int4", forward},

@@ -1,5 +1,5 @@
-"""Writes the facts that calling code needs from the recorded catalogs:
-python3 generate_proc_table.py pg_proc.tsv pg_aggregate.tsv procs.inc aggregates.inc"""
+"""Writes the facts that calling code needs from the recorded catalogs and from our own functions:
+python3 generate_proc_table.py pg_proc.tsv own_pg_proc.tsv pg_aggregate.tsv procs.inc aggregates.inc"""
 import sys
 
 
@@ -13,13 +13,14 @@ def quoted(text):
 
 
 def main():
-    procs, aggregates = read(sys.argv[1]), read(sys.argv[2])
+    procs = sorted(read(sys.argv[1]) + read(sys.argv[2]), key=lambda row: int(row["oid"]))
+    aggregates = read(sys.argv[3])
     args, offsets = [], {}
     for row in procs:
         offsets[row["oid"]] = len(args)
         args += row["proargtypes"].split()
     boolean = {"t": "true", "f": "false"}
-    with open(sys.argv[3], "w", encoding="utf-8") as out:
+    with open(sys.argv[4], "w", encoding="utf-8") as out:
         out.write("constexpr Oid kArgs[] = {%s};\n" % ", ".join(f"Oid{{{a}}}" for a in args))
         out.write("constexpr ProcInfo kProcs[] = {\n")
         for row in procs:
@@ -30,7 +31,7 @@ def main():
                       f'Oid{{{row["provariadic"]}}}, {row["pronargdefaults"]}, {boolean[row["proisstrict"]]}, '
                       f'{boolean[row["proretset"]]}, \'{row["prokind"]}\', \'{row["provolatile"]}\'}},\n')
         out.write("};\n")
-    with open(sys.argv[4], "w", encoding="utf-8") as out:
+    with open(sys.argv[5], "w", encoding="utf-8") as out:
         for row in aggregates:
             initial = row["agginitval"]
             has_initial = "f" if initial == "\\N" else "t"

@@ -190,7 +190,27 @@ void run_deparser(void* argument) {
   pg_query_free_deparse_result(result);
 }
 
+struct NormalizeCall {
+  const char* text = nullptr;
+  std::string normalized;
+};
+
+void run_normalizer(void* argument) {
+  NormalizeCall& call = *static_cast<NormalizeCall*>(argument);
+  const PgQueryNormalizeResult result = pg_query_normalize(call.text);
+  if (result.error == nullptr) call.normalized = result.normalized_query;
+  pg_query_free_normalize_result(result);
+}
+
 }  // namespace
+
+std::string normalized_text(std::string_view text) {
+  const std::string terminated{text};
+  NormalizeCall call;
+  call.text = terminated.c_str();
+  call_on_main_stack(run_normalizer, &call);
+  return call.normalized.empty() ? terminated : call.normalized;
+}
 
 std::string statement_text(const PgQuery__Node* node) {
   PgQuery__RawStmt raw = PG_QUERY__RAW_STMT__INIT;

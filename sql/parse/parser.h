@@ -71,6 +71,10 @@ std::string expression_text(const PgQuery__Node* node);
 /// SQL text of a statement of the grammar's tree.
 std::string statement_text(const PgQuery__Node* node);
 
+/// The statement with its literals replaced by $n, numbered after the parameters it has. Text that does not
+/// parse comes back as it is.
+std::string normalized_text(std::string_view text);
+
 /// Character position (from 1) that ErrorResponse carries, of a byte offset in UTF-8 text; 0 for a negative
 /// offset.
 int character_position(std::string_view text, int byte_offset);

@@ -8,6 +8,7 @@
 
 #include "sql/catalog/ref.h"
 #include "sql/plan/cached_plan.h"
+#include "sql/statistics/statement_statistics.h"
 
 namespace pinwheel::sql {
 
@@ -18,6 +19,10 @@ struct SharedPlan : RefCounted {
   std::vector<std::uint64_t> relation_versions;
   /// Generation at which the versions were last found unchanged.
   mutable std::uint64_t checked_generation = 0;
+  /// For pg_stat_statements: the text with literals as $n, its hash, and where the process counts it.
+  std::string statement_text;
+  std::uint64_t statement_id = 0;
+  mutable StatementTicket ticket;
 };
 using PlanRef = Ref<SharedPlan>;
 

@@ -7,6 +7,7 @@
 #include "sql/session/planner_settings.h"
 #include "sql/session/session_catalog.h"
 #include "sql/session/session_state.h"
+#include "sql/session/statement_meter.h"
 #include "sql/types/type_info.h"
 #include "sql/types/type_oids.h"
 #include "sql/types/utf8.h"
@@ -79,6 +80,7 @@ std::unique_ptr<PreparedStatement> SessionState::prepare(std::string_view name, 
   const AnalyzedStatement analyzed =
       analyze(analyze_context(shared->plan.arena), raw, parsed->text(), types, ParameterMode::kInfer);
   plan_into(*shared, *analyzed.query, analyzed.parameter_types, /*is_cursor=*/false);
+  name_statement(*shared, raw.text, /*normalized=*/false);
   statement->parameter_types.assign(analyzed.parameter_types.begin(), analyzed.parameter_types.end());
   statement->plan = PlanRef{shared.release()};
   if (share) services.plans.insert(statement->plan_key, statement->plan);
@@ -261,6 +263,7 @@ namespace {
 void execute_plan_portal(SessionState& session, Portal& portal, std::int32_t max_rows) {
   CachedPlan& plan = portal.plan->plan;
   ExecutionContext& execution = session.execution;
+  StatementMeter meter{session};
   if (!portal.started) {
     portal.snapshot = session.transaction.take_snapshot();
   }
@@ -282,6 +285,7 @@ void execute_plan_portal(SessionState& session, Portal& portal, std::int32_t max
   portal.failed = false;
   const std::uint64_t processed = (*portal.executor)->processed();
   if (!finished) {
+    meter.suspend(portal.use);
     session.client.portal_suspended();
     return;
   }
@@ -290,6 +294,7 @@ void execute_plan_portal(SessionState& session, Portal& portal, std::int32_t max
   portal.snapshot.release();
   portal.done = true;
   if (!plan.read_only) session.transaction.advance_command();
+  meter.finish(*portal.plan, processed, &portal.use);
   const std::uint64_t count =
       plan.command == CommandKind::kSelect && max_rows > 0 ? processed - before : processed;
   session.client.command_complete(plan_tag(plan.command, count, session.key_buffer));

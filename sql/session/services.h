@@ -6,6 +6,7 @@
 #include "shm/parking.h"
 #include "shm/process.h"
 #include "shm/session_slot.h"
+#include "shm/statistics_view.h"
 #include "sql/catalog/services.h"
 
 namespace pinwheel::sql {
@@ -16,8 +17,6 @@ class PlanCache;
 struct ServerFacts {
   std::int64_t started_at_us = 0;
   std::int64_t configuration_loaded_at_us = 0;
-  std::int64_t timed_checkpoints = 0;
-  std::int64_t requested_checkpoints = 0;
 };
 
 /// What sessions may ask of the server around them.
@@ -45,6 +44,8 @@ struct SessionServices {
   PlanCache& plans;
   ServerActions& server;
   std::string data_directory;
+  shm::StatisticsView& counters;
+  const shm::Segment& segment;
 };
 
 }  // namespace pinwheel::sql

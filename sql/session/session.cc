@@ -1,5 +1,7 @@
 #include "sql/session/session.h"
 
+#include <algorithm>
+
 #include "base/clock.h"
 #include "base/parameters.h"
 #include "base/sqlstate.h"
@@ -78,6 +80,8 @@ Session::Session(SessionServices& services, SessionIdentity identity, shm::Parke
   state.eval.statement_timestamp = wall_clock_us();
   state.eval.backend_pid = state.identity.backend_pid;
   state.block.ensure_transaction();
+  // A role or database that another process has just made is not yet known to this one's caches.
+  state.catalog.accept_invalidations();
   const auto role = state.catalog.find_role(state.identity.user);
   if (!role) {
     throw SqlError{sqlstate::kInvalidAuthorizationSpecification,
@@ -114,6 +118,11 @@ Session::Session(SessionServices& services, SessionIdentity identity, shm::Parke
     state.settings.set_initial(name, value, SettingSource::kClient, state.authority());
   }
   state.block.end_implicit();
+  if (state.activity != nullptr) {
+    state.activity->set_session(database->oid, state.slot);
+    state.connected_at_us = state.state_since_us = state.eval.statement_timestamp;
+    ++state.activity->log().database(database->oid)[DatabaseCounter::kSessions];
+  }
   shm::ActivityWriter activity{state.slot};
   activity->session_start_us = state.eval.statement_timestamp;
   activity->database = database->oid;
@@ -164,10 +173,26 @@ void Session::handle_error() noexcept {
 
 char Session::transaction_status() const noexcept { return state_->block.status(); }
 
+void SessionState::count_state_time(std::int64_t now_us, bool becomes_idle) {
+  if (connected_at_us == 0) return;
+  const std::int64_t passed_us = std::max<std::int64_t>(now_us - state_since_us, 0);
+  state_since_us = now_us;
+  DatabaseActivity& counts = activity->log().database(eval.database);
+  counts[DatabaseCounter::kSessionTime] += passed_us;
+  if (becomes_idle) {
+    counts[DatabaseCounter::kActiveTime] += passed_us;
+    was_in_transaction = block.in_block();
+  } else if (was_in_transaction) {
+    counts[DatabaseCounter::kIdleInTransactionTime] += passed_us;
+  }
+}
+
 void Session::become_idle() {
   SessionState& state = *state_;
   if (state.is_idle) return;
   state.is_idle = true;
+  const std::int64_t now_us = wall_clock_us();
+  state.count_state_time(now_us, /*becomes_idle=*/true);
   if (state.statement_timer_armed) {
     state.services.server.set_timer_statement(Deadline::never());
     state.statement_timer_armed = false;
@@ -181,13 +206,26 @@ void Session::become_idle() {
   activity->state = state.block.failed()     ? shm::ActivityState::kIdleInTransactionAborted
                     : state.block.in_block() ? shm::ActivityState::kIdleInTransaction
                                              : shm::ActivityState::kIdle;
-  activity->state_change_us = state.eval.statement_timestamp;
+  activity->state_change_us = now_us;
 }
 
 void Session::settings_reloaded() { state_->settings.follow_server(); }
 
+void Session::count_end(SessionEnd how) noexcept {
+  SessionState& state = *state_;
+  if (state.connected_at_us == 0) return;
+  const bool active = !state.is_idle;
+  state.count_state_time(wall_clock_us(), active);
+  state.connected_at_us = 0;
+  constexpr DatabaseCounter kCounters[] = {DatabaseCounter::kCount, DatabaseCounter::kSessionsAbandoned,
+                                           DatabaseCounter::kSessionsFatal, DatabaseCounter::kSessionsKilled};
+  if (how == SessionEnd::kNormal) return;
+  ++state.activity->log().database(state.eval.database)[kCounters[static_cast<std::size_t>(how)]];
+}
+
 void Session::end() noexcept {
   SessionState& state = *state_;
+  count_end(SessionEnd::kNormal);
   state.block.abort_all();
   state.portals.clear();
   state.statements.clear();

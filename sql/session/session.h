@@ -33,6 +33,14 @@ struct BindValue {
   std::string_view bytes;
 };
 
+/// How a session ends, for pg_stat_database.
+enum class SessionEnd : std::uint8_t {
+  kNormal,
+  kAbandoned,  // the connection was lost
+  kFatal,      // an error ended it
+  kKilled,     // an administrator did
+};
+
 /// One connection's SQL side: transaction, prepared statements, portals, settings. The server feeds it
 /// decoded messages; results go to its Client. Everything runs on the session's fiber.
 ///
@@ -75,6 +83,8 @@ class Session {
   void become_idle();
   /// The configuration files were read again.
   void settings_reloaded();
+  /// Counts the session's end in its database's statistics; the first call counts. end() counts a normal one.
+  void count_end(SessionEnd how) noexcept;
   /// Aborts what is open; drops temporary objects. Before destruction.
   void end() noexcept;
 

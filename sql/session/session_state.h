@@ -69,6 +69,11 @@ struct SessionState {
   std::map<std::string, KnownRole, std::less<>> known_roles;
   bool is_idle = true;
   bool statement_timer_armed = false;
+  bool measuring = false;            ///< a StatementMeter is at work
+  std::uint64_t utility_rows = 0;    ///< of the utility that ran last
+  std::int64_t state_since_us = 0;   ///< when the session became active or idle
+  std::int64_t connected_at_us = 0;  ///< 0: not counted as a session
+  bool was_in_transaction = false;   ///< at that time, when idle
 
   /// Memory of the statement that runs; reset when the next one starts.
   Arena statement_arena{&budget};
@@ -85,6 +90,8 @@ struct SessionState {
   /// Locks what the plan needs and checks that it still holds; null when it must be made anew.
   bool plan_holds(const SharedPlan& plan);
   PlanRef make_plan(const Query& query, std::span<const Oid> parameter_types);
+  /// Names a plan for pg_stat_statements; literals in `text` are replaced unless it is `normalized` already.
+  static void name_statement(SharedPlan& shared, std::string_view text, bool normalized);
   void plan_into(SharedPlan& shared, const Query& query, std::span<const Oid> parameter_types,
                  bool is_cursor);
   /// Sets what an execution takes from its statement; before each start() and each run() that goes on.
@@ -99,8 +106,14 @@ struct SessionState {
   void set_key(std::string_view text, std::span<const Oid> types);
   bool may_share_plans() const;
 
+  // ---- session.cc ----
+  /// Adds the time since the last change of state to the database's statistics. `now_us`: wall clock.
+  void count_state_time(std::int64_t now_us, bool becomes_idle);
+
   // ---- utilities.cc ----
   void run_utility(const Utility& utility, std::string_view text, bool several, const ResultMode& mode);
+  void run_utility_of_kind(const Utility& utility, std::string_view text, bool several,
+                           const ResultMode& mode);
   std::vector<ResultColumn> describe_utility(const Utility& utility, Arena& arena);
   std::uint64_t run_query(const Query& query, RowReceiver& receiver, std::span<const Oid> types = {});
 

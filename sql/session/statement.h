@@ -63,6 +63,7 @@ struct Portal {
   bool started = false;
   bool done = false;
   bool failed = false;
+  StatementUse use;  ///< of parts that ended with the portal suspended
 
   /// Cursors keep the rows they have fetched, so that FETCH may go back.
   std::unique_ptr<RowStore> rows;

@@ -10,6 +10,7 @@
 #include "sql/session/planner_settings.h"
 #include "sql/session/session_catalog.h"
 #include "sql/session/session_state.h"
+#include "sql/session/statement_meter.h"
 #include "sql/types/type_info.h"
 #include "sql/types/type_oids.h"
 #include "txn/lock_tag.h"
@@ -73,6 +74,7 @@ void SessionState::start_message(std::string_view text, bool new_statement_time)
   }
   if (is_idle) {
     is_idle = false;
+    count_state_time(eval.statement_timestamp, /*becomes_idle=*/false);
     if (block.in_block()) services.server.set_timer_idle_in_transaction(Deadline::never());
   }
   if (!settings.get_bool(param::kTrackActivities)) return;
@@ -130,6 +132,11 @@ void SessionState::plan_into(SharedPlan& shared, const Query& query, std::span<c
   shared.checked_generation = shared.plan.catalog_generation;
 }
 
+void SessionState::name_statement(SharedPlan& shared, std::string_view text, bool normalized) {
+  shared.statement_text = normalized ? std::string{text} : normalized_text(text);
+  shared.statement_id = sql::statement_id(shared.statement_text);
+}
+
 PlanRef SessionState::make_plan(const Query& query, std::span<const Oid> parameter_types) {
   auto* shared = new SharedPlan;
   PlanRef plan{shared};
@@ -151,6 +158,7 @@ void SessionState::prepare_execution(const txn::Snapshot* snapshot, const Datum*
 void SessionState::run_plan(const PlanRef& plan, const Datum* parameters, const bool* nulls, int count,
                             const ResultMode& mode) {
   CachedPlan& cached = plan->plan;
+  StatementMeter meter{*this};
   txn::SnapshotHandle snapshot = transaction.take_snapshot();
   prepare_execution(snapshot.get(), parameters, nulls, count);
   DiscardReceiver nobody;
@@ -168,6 +176,7 @@ void SessionState::run_plan(const PlanRef& plan, const Datum* parameters, const 
     processed = executor->processed();
   }
   if (!cached.read_only) transaction.advance_command();
+  meter.finish(*plan, processed);
   client.command_complete(plan_tag(cached.command, processed, key_buffer));
 }
 
@@ -182,6 +191,7 @@ PlanRef SessionState::make_lifted_plan() {
                                                parsed.text(), types, ParameterMode::kInfer);
     if (analyzed.query->command == CommandKind::kUtility) return {};
     plan_into(*shared, *analyzed.query, analyzed.parameter_types, /*is_cursor=*/false);
+    name_statement(*shared, lifted.text, /*normalized=*/true);
   } catch (const SqlError& error) {
     if (!is_fault_of_text(error)) throw;
     return {};  // the plain path words the error, with positions in the text as the user wrote it
@@ -244,6 +254,7 @@ void SessionState::run_statement(const RawStatement& raw, std::string_view whole
   const AnalyzedStatement analyzed = analyze(analyze_context(shared->plan.arena), raw, whole_text);
   catalog.accept_invalidations();
   plan_into(*shared, *analyzed.query, {}, /*is_cursor=*/false);
+  name_statement(*shared, raw.text, /*normalized=*/false);
   const PlanRef plan{shared.release()};
   if (share) {
     set_key(raw.text, {});

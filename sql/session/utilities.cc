@@ -1,5 +1,7 @@
 // Utility statements that belong to the session itself; the others go to sql/commands.
 
+#include <charconv>
+
 #include "base/config_file.h"
 #include "base/parameters.h"
 #include "base/sqlstate.h"
@@ -10,6 +12,7 @@
 #include "sql/session/functions/session_functions.h"
 #include "sql/session/session_catalog.h"
 #include "sql/session/session_state.h"
+#include "sql/session/statement_meter.h"
 #include "sql/types/type_info.h"
 #include "sql/types/type_oids.h"
 #include "sql/types/varlena.h"
@@ -251,6 +254,14 @@ void run_execute(SessionState& session, const ExecuteUtility& utility, const Res
   session.run_plan(statement.plan, values, nulls, static_cast<int>(count), mode);
 }
 
+/// The number that a command tag ends with ("COPY 5"), else 0.
+std::uint64_t rows_of_tag(std::string_view tag) {
+  const std::size_t space = tag.rfind(' ');
+  std::uint64_t rows = 0;
+  if (space != std::string_view::npos) std::from_chars(tag.data() + space + 1, tag.data() + tag.size(), rows);
+  return rows;
+}
+
 }  // namespace
 
 std::vector<ResultColumn> SessionState::describe_utility(const Utility& utility, Arena& arena) {
@@ -288,6 +299,21 @@ std::vector<ResultColumn> SessionState::describe_utility(const Utility& utility,
 
 void SessionState::run_utility(const Utility& utility, std::string_view text, bool several,
                                const ResultMode& mode) {
+  // EXECUTE counts as the statement that it runs; PREPARE and DEALLOCATE run none.
+  if (utility.kind == UtilityKind::kExecute || utility.kind == UtilityKind::kPrepare ||
+      utility.kind == UtilityKind::kDeallocate) {
+    return run_utility_of_kind(utility, text, several, mode);
+  }
+  // The text may be the prepared statement's that DISCARD or DEALLOCATE ALL removes.
+  const std::string kept{text};
+  StatementMeter meter{*this};
+  utility_rows = 0;
+  run_utility_of_kind(utility, kept, several, mode);
+  meter.finish(kept, utility_rows);
+}
+
+void SessionState::run_utility_of_kind(const Utility& utility, std::string_view text, bool several,
+                                       const ResultMode& mode) {
   std::string_view tag;
   switch (utility.kind) {
     case UtilityKind::kTransaction: {
@@ -385,6 +411,7 @@ void SessionState::run_utility(const Utility& utility, std::string_view text, bo
           }};
       const std::string done = run_command(context, utility);
       if (transaction.active()) transaction.advance_command();
+      utility_rows = rows_of_tag(done);
       client.command_complete(done);
       return;
     }

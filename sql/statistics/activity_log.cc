@@ -1,17 +1,39 @@
 #include "sql/statistics/activity_log.h"
 
+#include "storage/buffer/relation_io.h"
+
 namespace pinwheel::sql {
 
+ActivityLog::ActivityLog(const ActivityTargets& targets) noexcept
+    : targets_{targets}, statements_{targets.statements} {}
+
 void ActivityLog::add(TableKey key, const TableActivity& delta) {
+  anything_ = true;
   for (Pending& each : pending_) {
     if (each.key == key) return each.activity.add(delta);
   }
   pending_.push_back({key, delta});
 }
 
+DatabaseActivity& ActivityLog::database(Oid database) {
+  anything_ = true;
+  for (PendingDatabase& each : databases_) {
+    if (each.database == database) return each.activity;
+  }
+  databases_.push_back({database, {}});
+  return databases_.back().activity;
+}
+
 void ActivityLog::flush(std::int64_t now_us) noexcept {
-  for (const Pending& each : pending_) statistics_.add(each.key, each.activity);
+  for (const Pending& each : pending_) targets_.tables.add(each.key, each.activity);
   pending_.clear();
+  if (targets_.databases != nullptr) {
+    for (const PendingDatabase& each : databases_) targets_.databases->add(each.database, each.activity);
+  }
+  databases_.clear();
+  if (targets_.relation_io != nullptr) targets_.relation_io->hand_over();
+  statements_.flush();
+  anything_ = false;
   last_flush_us_ = now_us;
 }
 
@@ -19,19 +41,60 @@ TransactionActivity::Counted& TransactionActivity::find(TableKey key) {
   for (Counted& each : tables_) {
     if (each.key == key) return each;
   }
-  tables_.push_back({key, {}, false});
+  tables_.push_back({key, {}, false, false});
   return tables_.back();
 }
 
+void TransactionActivity::set_session(Oid database, const shm::SessionSlot& slot) noexcept {
+  database_ = database;
+  slot_ = &slot;
+  for (std::size_t i = 0; i < shm::kSessionCounters; ++i) seen_[i] = slot.counts[i].read();
+}
+
 TableActivity& TransactionActivity::table(TableKey key) { return find(key).activity; }
+
+TableActivity& TransactionActivity::index(TableKey key) {
+  Counted& counted = find(key);
+  counted.is_index = true;
+  return counted.activity;
+}
 
 void TransactionActivity::truncated(TableKey key) {
   // What this transaction put in before goes with the rest; the counts of its acts stay.
   find(key).truncated = true;
 }
 
+void TransactionActivity::end_for_database(bool committed) noexcept {
+  using D = DatabaseCounter;
+  DatabaseActivity& counts = log_.database(database_);
+  ++counts[committed ? D::kCommits : D::kRollbacks];
+  for (const Counted& each : tables_) {
+    const TableActivity& activity = each.activity;
+    if (each.is_index) {
+      counts[D::kReturned] += activity.index_tuples;
+      continue;
+    }
+    counts[D::kReturned] += activity.sequential_tuples;
+    counts[D::kFetched] += activity.index_tuples;
+    counts[D::kInserted] += activity.inserted;
+    counts[D::kUpdated] += activity.updated;
+    counts[D::kDeleted] += activity.deleted;
+  }
+  constexpr std::pair<shm::SessionCounter, D> kTaken[] = {{shm::SessionCounter::kTempFiles, D::kTempFiles},
+                                                          {shm::SessionCounter::kTempBytes, D::kTempBytes},
+                                                          {shm::SessionCounter::kDeadlocks, D::kDeadlocks},
+                                                          {shm::SessionCounter::kReadNs, D::kReadNs},
+                                                          {shm::SessionCounter::kWriteNs, D::kWriteNs}};
+  for (const auto& [from, to] : kTaken) {
+    const auto at = static_cast<std::size_t>(from);
+    const std::uint64_t now = slot_->counts[at].read();
+    counts[to] += static_cast<std::int64_t>(now - seen_[at]);
+    seen_[at] = now;
+  }
+}
+
 void TransactionActivity::end(bool committed) noexcept {
-  if (tables_.empty()) return;
+  if (slot_ != nullptr) end_for_database(committed);
   const std::int64_t now_us = transaction_.start_time_us();
   for (Counted& each : tables_) {
     TableActivity& activity = each.activity;

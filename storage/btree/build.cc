@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "shm/interrupts.h"
+#include "shm/progress.h"
 #include "storage/btree/btree.h"
 #include "storage/btree/compare.h"
 #include "storage/btree/descent.h"
@@ -87,6 +88,7 @@ void BTreeBuild::Impl::give_up_streaming() {
 
 std::uint64_t BTreeBuild::Impl::finish() {
   if (sorter != nullptr) {
+    shm::set_progress(shm::CreateIndexProgress::kTuplesTotal, static_cast<std::int64_t>(count));
     sorter->sort();
     std::uint64_t values[kMaxIndexColumns];
     bool nulls[kMaxIndexColumns];
@@ -98,6 +100,7 @@ std::uint64_t BTreeBuild::Impl::finish() {
         key = full_key(index, values, nulls);
       }
       place(values, nulls, item, key);
+      shm::add_progress(shm::CreateIndexProgress::kTuplesDone);
     }
   }
   writer.finish();

@@ -81,6 +81,7 @@ void EntrySorter::spill() {
     file_ = File::open(path, OpenMode::kTruncate);
     // Nobody else needs the name, and a crash leaves no file.
     remove_file(path);
+    shm::count_for_session(shm::SessionCounter::kTempFiles);
   }
   sort_memory();
   Run run;
@@ -101,6 +102,7 @@ void EntrySorter::spill() {
   }
   file_.write_at(file_size_, buffer);
   file_size_ += buffer.size();
+  shm::count_for_session(shm::SessionCounter::kTempBytes, file_size_ - run.at);
   run.end = file_size_;
   runs_.push_back(std::move(run));
   entries_.clear();

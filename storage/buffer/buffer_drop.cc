@@ -92,6 +92,7 @@ void BufferPool::drop_relation(FileId file) noexcept {
   for (const Fork fork : {Fork::kMain, Fork::kFreeSpace, Fork::kVisibility, Fork::kInit}) {
     drop_pages(file, fork, PageNumber{0});
   }
+  io_.forget_file(file);
 }
 
 void BufferPool::drop_database(Oid database) noexcept {

@@ -70,7 +70,10 @@ class WritebackHints {
  private:
   static constexpr std::uint32_t kRun = 32;
   void flush() noexcept {
-    if (pages_ != 0) files_.start_writeback(first_, last_.value - first_.page.value + 1);
+    if (pages_ != 0) {
+      files_.start_writeback(first_, last_.value - first_.page.value + 1);
+      shm::count(shm::Counter::kBufferWritebacks, pages_);
+    }
     pages_ = 0;
   }
 

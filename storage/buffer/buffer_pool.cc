@@ -20,6 +20,8 @@ using namespace buffer_state;
 
 namespace {
 constexpr std::string_view kDescriptorsRegion = "Buffer Descriptors";
+/// Files whose pages' requests are counted one by one.
+constexpr std::size_t kCountedFiles = 16'384;
 constexpr std::string_view kFramesRegion = "Buffer Blocks";
 
 std::size_t mark(double share, std::size_t of) noexcept {
@@ -31,6 +33,7 @@ void BufferPool::declare(shm::RegionBuilder& builder, const BufferPoolOptions& o
   const std::size_t frames = options.frames;
   builder.add_region(kFramesRegion, frames * kPageSize, 4096);
   MappingTable::declare(builder, frames, options.mapping_partitions);
+  RelationIo::declare(builder, kCountedFiles);
   Freelist::declare(builder, frames, options.freelist_partitions);
   declare_replacement(builder);
   const std::size_t partitions = std::clamp<std::size_t>(options.freelist_partitions, 1, frames);
@@ -61,7 +64,8 @@ BufferPool::BufferPool(const shm::Segment& segment, const BufferPoolOptions& opt
                   ? make_locked_clock(segment, descriptors_, frame_count_)
                   : make_atomic_clock(segment, descriptors_, frame_count_)},
       clean_{std::make_unique<Clean>()},
-      write_copy_{std::make_unique<std::byte[]>(kPageSize)} {
+      write_copy_{std::make_unique<std::byte[]>(kPageSize)},
+      io_{segment} {
   const std::size_t high = mark(options.freelist_high_watermark, frame_count_);
   const std::size_t low = mark(options.freelist_low_watermark, high);
   freelist_ = std::make_unique<Freelist>(segment, descriptors_, low, high, options.freelist_refill);
@@ -83,6 +87,12 @@ std::uint64_t used_once_more(std::uint64_t seen) noexcept {
 }
 }  // namespace
 
+inline void BufferPool::count_hit(const PageTag& tag, const BufferRing* ring) noexcept {
+  shm::count(shm::Counter::kBufferHits);
+  io_.count_hit(AtomicPageTag::file_word(tag));
+  count_in_ring(ring, shm::RingEvent::kHit);
+}
+
 ReadGuard BufferPool::read_page(const PageTag& tag, BufferRing* ring, ReadMode mode) {
   const std::uint32_t hash = MappingTable::hash(tag);
   const BufferId hint = mapping_->find(tag, hash);
@@ -94,7 +104,7 @@ ReadGuard BufferPool::read_page(const PageTag& tag, BufferRing* ring, ReadMode m
       if (!d.state.compare_exchange_weak(seen, wanted, std::memory_order_acquire)) continue;
       shm::note_acquire(shm::LockLevel::kBufferContent, &d);
       if (d.tag.equals(AtomicPageTag::file_word(tag), AtomicPageTag::page_word(tag))) [[likely]] {
-        shm::count(shm::Counter::kBufferHits);
+        count_hit(tag, ring);
         return ReadGuard{this, hint, frame(hint)};
       }
       unlatch_shared(hint, kPinOne);
@@ -132,6 +142,7 @@ OptimisticRead BufferPool::optimistic_read(const PageTag& tag) noexcept {
     d.state.compare_exchange_strong(seen, seen + kUsageOne, std::memory_order_relaxed);
   }
   shm::count(shm::Counter::kBufferHits);
+  io_.count_hit(AtomicPageTag::file_word(tag));
   read.bytes_ = frame(hint);
   read.version_word_ = &d.version;
   read.version_ = version;
@@ -161,10 +172,10 @@ BufferId BufferPool::pin_frame(const PageTag& tag, BufferRing* ring, ReadMode mo
   bool found = buffer != kInvalidBuffer;
   if (!found) buffer = install(tag, hash, ring, found);
   if ((at(buffer).state.load(std::memory_order_acquire) & kValid) != 0) [[likely]] {
-    shm::count(shm::Counter::kBufferHits);
+    count_hit(tag, ring);
     return buffer;
   }
-  load(buffer, tag, mode);
+  load(buffer, tag, ring, mode);
   return buffer;
 }
 
@@ -196,7 +207,7 @@ BufferId BufferPool::install(const PageTag& tag, std::uint32_t hash, BufferRing*
   return victim;
 }
 
-void BufferPool::load(BufferId buffer, const PageTag& tag, ReadMode mode) {
+void BufferPool::load(BufferId buffer, const PageTag& tag, const BufferRing* ring, ReadMode mode) {
   if (!start_io(buffer, true)) return;  // somebody else has read it meanwhile
   const PageBytes bytes{frame(buffer), kPageSize};
   try {
@@ -208,9 +219,12 @@ void BufferPool::load(BufferId buffer, const PageTag& tag, ReadMode mode) {
         shm::WaitEventScope waiting{shm::WaitEvent::kDataFileRead};
         inside = files_.read(tag, bytes);
       }
+        const IoTimer timer{timed_, shm::Counter::kReadNs, shm::SessionCounter::kReadNs};
       shm::count(shm::Counter::kBufferReads);
       verify_read(tag, bytes, inside, mode, options_.data_checksums);
     }
+      io_.count_read(AtomicPageTag::file_word(tag));
+      count_in_ring(ring, shm::RingEvent::kRead);
   } catch (...) {
     end_io(buffer, kIoError, 0);
     unpin(buffer);
@@ -238,7 +252,12 @@ void verify_read(const PageTag& tag, PageBytes bytes, bool inside, ReadMode mode
 WriteGuard BufferPool::extend(FileId file, Fork fork, BufferRing* ring) {
   shm::count(shm::Counter::kBufferExtends);
   while (true) {
-    const PageTag tag{file, fork, files_.extend(file, fork)};
+    PageTag tag{file, fork, PageNumber{0}};
+    {
+      const IoTimer timer{timed_, shm::Counter::kExtendNs, shm::SessionCounter::kWriteNs};
+      tag.page = files_.extend(file, fork);
+    }
+  count_in_ring(ring, shm::RingEvent::kExtend);
     WriteGuard guard = write_page(tag, ring, ReadMode::kZero);
     // Somebody who goes by the new length may have found the empty page before us, and filled it.
     if (!guard.page().is_new()) continue;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/ids.h"
@@ -12,6 +13,7 @@
 #include "storage/buffer/descriptor.h"
 #include "storage/buffer/page_guard.h"
 #include "storage/file/relation_files.h"
+#include "storage/buffer/relation_io.h"
 
 namespace pinwheel::wal {
 class Log;
@@ -48,6 +50,21 @@ enum class ReadMode : std::uint8_t {
 
 /// What run_bgwriter_once did.
 struct BgwriterRound {
+/// One frame as pg_buffercache shows it; a snapshot of words that may change meanwhile.
+struct FrameView {
+  PageTag tag;
+  bool dirty = false;
+  std::uint32_t usage_count = 0;
+  std::uint32_t pin_count = 0;
+};
+
+/// What evict_all did, in frames.
+struct EvictedFrames {
+  std::size_t evicted = 0;
+  std::size_t flushed = 0;  // of these, dirty before
+  std::size_t skipped = 0;  // pinned, or being read or written
+};
+
   std::size_t refilled = 0;
   std::size_t written = 0;
   bool idle = false;  // nothing was asked for since the last round
@@ -115,6 +132,15 @@ class BufferPool {
 
   // ---- facts and settings ----
 
+  // ---- inspection ----
+
+  /// What a frame holds; nothing when it holds no page.
+  std::optional<FrameView> inspect(BufferId buffer) const noexcept;
+  /// Takes the frame's page out of the pool, written first if it is dirty; the frame becomes free. False when
+  /// it holds none, or is in use.
+  bool evict(BufferId buffer);
+  EvictedFrames evict_all();
+
   std::size_t frame_count() const noexcept { return frame_count_; }
   /// Which counter this process's page writes add to (bgwriter, checkpointer).
   void set_write_counter(shm::Counter counter) noexcept { write_counter_ = counter; }
@@ -128,6 +154,10 @@ class BufferPool {
   RelationFiles& files() noexcept { return files_; }
   wal::Log& log() noexcept { return log_; }
 
+  /// Null unless pages are written twice.
+  RelationIo& relation_io() noexcept { return io_; }
+  /// Whether reads and writes of files are timed (track_io_timing of the server).
+  void set_timed(bool timed) noexcept { timed_ = timed; }
  private:
   template <LatchMode>
   friend class PageGuard;
@@ -141,7 +171,8 @@ class BufferPool {
   BufferId pin_cached(const PageTag& tag, std::uint32_t hash) noexcept;
   bool try_pin(BufferId buffer, const PageTag& tag) noexcept;
   BufferId install(const PageTag& tag, std::uint32_t hash, BufferRing* ring, bool& found);
-  void load(BufferId buffer, const PageTag& tag, ReadMode mode);
+  void load(BufferId buffer, const PageTag& tag, const BufferRing* ring, ReadMode mode);
+  void count_hit(const PageTag& tag, const BufferRing* ring) noexcept;
   void pin_again(BufferId buffer) noexcept;
   void unpin(BufferId buffer) noexcept;
 
@@ -200,3 +231,5 @@ class BufferPool {
 };
 
 }  // namespace pinwheel::storage
+  bool timed_ = false;
+  RelationIo io_;

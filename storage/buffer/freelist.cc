@@ -9,7 +9,7 @@ namespace pinwheel::storage {
 
 namespace {
 constexpr std::string_view kPartitionsRegion = "Buffer Freelist";
-constexpr std::string_view kSharedRegion = "Buffer Freelist Control";
+constexpr std::string_view kFreelistControlRegion = "Buffer Freelist Control";
 }  // namespace
 
 struct Freelist::Shared {
@@ -29,12 +29,12 @@ void Freelist::declare(shm::RegionBuilder& builder, std::size_t frames, std::siz
                                                 std::memory_order_relaxed);
                        }
                      });
-  builder.add_array<Shared>(kSharedRegion, 1);
+  builder.add_array<Shared>(kFreelistControlRegion, 1);
 }
 
 Freelist::Freelist(const shm::Segment& segment, BufferDescriptor* descriptors, std::size_t low_mark,
                    std::size_t high_mark, bool refill)
-    : shared_{segment.as<Shared>(kSharedRegion)},
+    : shared_{segment.as<Shared>(kFreelistControlRegion)},
       partitions_{segment.as<Partition>(kPartitionsRegion),
                   segment.size_of(kPartitionsRegion) / sizeof(Partition)},
       descriptors_{descriptors},

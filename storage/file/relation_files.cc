@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/sqlstate.h"
+#include "shm/interrupts.h"
 #include "shm/statistics.h"
 #include "storage/file/length_cache.h"
 #include "storage/file/open_files.h"
@@ -25,7 +27,7 @@ struct SharedFiles {
 
 namespace {
 
-constexpr std::string_view kSharedRegion = "Relation Files";
+constexpr std::string_view kFilesControlRegion = "Relation Files";
 constexpr Fork kForks[] = {Fork::kMain, Fork::kFreeSpace, Fork::kVisibility, Fork::kInit};
 
 std::string_view fork_suffix(Fork fork) noexcept {
@@ -69,7 +71,7 @@ std::string relation_path(FileId file, Fork fork, std::uint32_t segment) {
 struct RelationFiles::Impl {
   Impl(const shm::Segment& segment, RelationFilesOptions given)
       : options{std::move(given)},
-        shared{*segment.as<SharedFiles>(kSharedRegion)},
+        shared{*segment.as<SharedFiles>(kFilesControlRegion)},
         lengths{segment},
         syncs{segment},
         open{options.data_directory, options.max_open_files, shared.drop_generation} {}
@@ -142,6 +144,7 @@ struct RelationFiles::Impl {
   /// not a later write-back. Not through the file seam: the file keeps its length, and systems that cannot do
   /// it are as good as those that need not.
   void reserve_space(FileId file, Fork fork, std::uint32_t from, std::uint32_t pages) {
+    const shm::WaitEventScope waiting{shm::WaitEvent::kDataFileExtend};
     while (from < pages) {
       const std::uint32_t segment = from / kPagesPerSegment;
       const std::uint32_t end = std::min(pages, (segment + 1) * kPagesPerSegment);
@@ -164,7 +167,7 @@ struct RelationFiles::Impl {
 };
 
 void RelationFiles::declare(shm::RegionBuilder& builder, const RelationFilesOptions& options) {
-  builder.add_array<SharedFiles>(kSharedRegion, 1);
+  builder.add_array<SharedFiles>(kFilesControlRegion, 1);
   LengthCache::declare(builder, options.size_cache_entries);
   SyncRequests::declare(builder, options.sync_request_entries);
 }
@@ -215,6 +218,7 @@ void RelationFiles::unlink(FileId file) {
 
 void RelationFiles::truncate(FileId file, Fork fork, PageNumber pages) {
   if (impl_->length(file, fork).pages <= pages.value) return;
+  const shm::WaitEventScope waiting{shm::WaitEvent::kDataFileTruncate};
   const std::uint32_t first_gone = (pages.value + kPagesPerSegment - 1) / kPagesPerSegment;
   impl_->settle(file, fork, pages.value);
   bool dropped = false;
@@ -315,7 +319,9 @@ void RelationFiles::write_many(const PageTag& first, const std::byte* bytes, std
 void RelationFiles::prefetch(const PageTag& tag, std::uint32_t count) noexcept {
   try {
     OpenFiles::Opened* opened = impl_->open.get({tag.file, tag.fork, tag.page.value / kPagesPerSegment});
-    if (opened != nullptr) opened->file.prefetch(offset_in_segment(tag.page), std::size_t{count} * kPageSize);
+    if (opened == nullptr) return;
+    const shm::WaitEventScope waiting{shm::WaitEvent::kDataFilePrefetch};
+    opened->file.prefetch(offset_in_segment(tag.page), std::size_t{count} * kPageSize);
   } catch (const SqlError&) {
     // A hint only: whoever reads the page reports.
   }
@@ -325,6 +331,7 @@ void RelationFiles::start_writeback(const PageTag& tag, std::uint32_t count) noe
   try {
     OpenFiles::Opened* opened = impl_->open.get({tag.file, tag.fork, tag.page.value / kPagesPerSegment});
     if (opened != nullptr) {
+      const shm::WaitEventScope waiting{shm::WaitEvent::kDataFileFlush};
       opened->file.start_writeback(offset_in_segment(tag.page), std::uint64_t{count} * kPageSize);
     }
   } catch (const SqlError&) {
@@ -333,6 +340,7 @@ void RelationFiles::start_writeback(const PageTag& tag, std::uint32_t count) noe
 }
 
 void RelationFiles::sync_now(FileId file, Fork fork) {
+  const shm::WaitEventScope waiting{shm::WaitEvent::kDataFileImmediateSync};
   impl_->settle(file, fork, impl_->length(file, fork).pages);
   for (std::uint32_t segment = 0;; ++segment) {
     OpenFiles::Opened* opened = impl_->open.get({file, fork, segment});
@@ -380,8 +388,11 @@ void RelationFiles::reset_unlogged(bool before_redo) {
     for (const Fork fork : kForks) impl_->lengths.forget(file, fork);
   }
   if (before_redo) impl_->open.note_drop();
+    const shm::WaitEventScope waiting{shm::WaitEvent::kDataFileSync};
+    const std::int64_t started_ns = monotonic_ns();
 }
 
+    shm::count(shm::Counter::kSyncNs, static_cast<std::uint64_t>(monotonic_ns() - started_ns));
 void RelationFiles::close_all() noexcept { impl_->open.close_all(); }
 
 }  // namespace pinwheel::storage

@@ -2,6 +2,7 @@
 import os
 import pathlib
 import pwd
+import shlex
 import shutil
 import signal
 import socket
@@ -39,6 +40,7 @@ class Cluster:
         self.port = free_port()
         self.settings = {"listen_addresses": "127.0.0.1", "unix_socket_directories": str(self.folder)}
         self.settings.update(settings or {})
+        self.wrapper = []  # a command before the server's own: valgrind, strace
 
     @property
     def host(self):
@@ -82,7 +84,7 @@ class Pinwheel(Cluster):
         subprocess.run([self.binary, "init", "-D", self.data, "-U", "postgres", "-q", *init_options], check=True)
 
     def start(self, timeout=60.0):
-        command = [str(self.binary), "start", "-D", str(self.data), "-p", str(self.port)]
+        command = [*self.wrapper, str(self.binary), "start", "-D", str(self.data), "-p", str(self.port)]
         for name, value in self.settings.items():
             command += ["-c", f"{name}={value}"]
         with open(self.log, "ab") as log:
@@ -144,15 +146,27 @@ class Stock(Cluster):
         if done.returncode != 0:
             raise RuntimeError(f"{program}: {done.stdout[-1000:]}{done.stderr[-1000:]}\n{self.log_tail()}")
 
-    def start(self):
+    def start(self, timeout=60.0):
         options = f"-p {self.port}"
         for name, value in self.settings.items():
             options += f" -c {name}='{value}'"
-        self._run("pg_ctl", "start", "-w", "-D", self.data, "-l", self.log, "-o", options)
+        if self.wrapper:
+            with open(self.log, "ab") as log:
+                self.process = subprocess.Popen([*self.prefix, *self.wrapper, str(self.bin_folder / "postgres"), "-D", str(self.data),
+                                                 *shlex.split(options)], stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder)
+            deadline = time.monotonic() + timeout
+            while subprocess.run([str(self.bin_folder / "pg_isready"), "-q"], env=self.environment()).returncode != 0:
+                if self.process.poll() is not None or time.monotonic() > deadline:
+                    raise RuntimeError(f"server does not start:\n{self.log_tail()}")
+                time.sleep(0.1)
+        else:
+            self._run("pg_ctl", "start", "-w", "-D", self.data, "-l", self.log, "-o", options)
         self.running = True
         return self
 
-    def stop(self, mode="fast"):
+    def stop(self, mode="fast", timeout=60.0):
         if self.running:
-            self._run("pg_ctl", "stop", "-w", "-D", self.data, "-m", mode)
+            self._run("pg_ctl", "stop", "-w", "-t", str(int(timeout)), "-D", self.data, "-m", mode)
             self.running = False
+            if self.wrapper:
+                self.process.wait(timeout)

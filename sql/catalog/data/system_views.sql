@@ -165,8 +165,8 @@ FROM (SELECT 0::oid AS oid, NULL::name AS datname UNION ALL SELECT oid, datname 
 SELECT c.oid AS relid, n.nspname AS schemaname, c.relname, pg_stat_get_numscans(c.oid) AS seq_scan,
        pg_stat_get_tuples_returned(c.oid) AS seq_tup_read,
        (SELECT sum(pg_stat_get_numscans(i.indexrelid))::bigint FROM pg_index i WHERE i.indrelid = c.oid) AS idx_scan,
-       (SELECT sum(pg_stat_get_tuples_fetched(i.indexrelid))::bigint FROM pg_index i WHERE i.indrelid = c.oid)
-         + pg_stat_get_tuples_fetched(c.oid) AS idx_tup_fetch,
+       CASE WHEN EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid) THEN pg_stat_get_tuples_fetched(c.oid) END
+         AS idx_tup_fetch,
        pg_stat_get_tuples_inserted(c.oid) AS n_tup_ins, pg_stat_get_tuples_updated(c.oid) AS n_tup_upd,
        pg_stat_get_tuples_deleted(c.oid) AS n_tup_del, pg_stat_get_tuples_hot_updated(c.oid) AS n_tup_hot_upd,
        pg_stat_get_live_tuples(c.oid) AS n_live_tup, pg_stat_get_dead_tuples(c.oid) AS n_dead_tup,
@@ -513,3 +513,61 @@ FROM pg_constraint k JOIN pg_namespace nk ON nk.oid = k.connamespace
      JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = ANY (CASE WHEN k.contype = 'f' THEN k.confkey ELSE k.conkey END)
 WHERE k.contype IN ('c', 'f', 'p', 'u') AND c.relkind IN ('r', 'p') AND NOT a.attisdropped
   AND pg_has_role(c.relowner, 'USAGE')
+
+-- view pg_catalog.pg_stat_progress_vacuum
+SELECT s.pid, s.datid, d.datname, s.relid,
+       CASE s.param1 WHEN 0 THEN 'initializing' WHEN 1 THEN 'scanning heap' WHEN 2 THEN 'vacuuming indexes'
+         WHEN 3 THEN 'vacuuming heap' WHEN 4 THEN 'cleaning up indexes' WHEN 5 THEN 'truncating heap'
+         WHEN 6 THEN 'performing final cleanup' END AS phase,
+       s.param2 AS heap_blks_total, s.param3 AS heap_blks_scanned, s.param4 AS heap_blks_vacuumed,
+       s.param5 AS index_vacuum_count, s.param6 AS max_dead_tuples, s.param7 AS num_dead_tuples
+FROM pg_stat_get_progress_info('VACUUM') s LEFT JOIN pg_database d ON d.oid = s.datid
+
+-- view pg_catalog.pg_stat_progress_analyze
+SELECT s.pid, s.datid, d.datname, s.relid,
+       CASE s.param1 WHEN 0 THEN 'initializing' WHEN 1 THEN 'acquiring sample rows' WHEN 3 THEN 'computing statistics'
+         WHEN 5 THEN 'finalizing analyze' END AS phase,
+       s.param2 AS sample_blks_total, s.param3 AS sample_blks_scanned, s.param4 AS ext_stats_total,
+       s.param5 AS ext_stats_computed, s.param6 AS child_tables_total, s.param7 AS child_tables_done,
+       s.param8::oid AS current_child_table_relid
+FROM pg_stat_get_progress_info('ANALYZE') s LEFT JOIN pg_database d ON d.oid = s.datid
+
+-- view pg_catalog.pg_stat_progress_cluster
+SELECT s.pid, s.datid, d.datname, s.relid, CASE s.param1 WHEN 1 THEN 'CLUSTER' WHEN 2 THEN 'VACUUM FULL' END AS command,
+       CASE s.param2 WHEN 0 THEN 'initializing' WHEN 1 THEN 'seq scanning heap' WHEN 2 THEN 'index scanning heap'
+         WHEN 3 THEN 'sorting tuples' WHEN 4 THEN 'writing new heap' WHEN 5 THEN 'swapping relation files'
+         WHEN 6 THEN 'rebuilding index' WHEN 7 THEN 'performing final cleanup' END AS phase,
+       s.param3::oid AS cluster_index_relid, s.param4 AS heap_tuples_scanned, s.param5 AS heap_tuples_written,
+       s.param6 AS heap_blks_total, s.param7 AS heap_blks_scanned, s.param8 AS index_rebuild_count
+FROM pg_stat_get_progress_info('CLUSTER') s LEFT JOIN pg_database d ON d.oid = s.datid
+
+-- view pg_catalog.pg_stat_progress_create_index
+SELECT s.pid, s.datid, d.datname, s.relid, s.param7::oid AS index_relid,
+       CASE s.param1 WHEN 1 THEN 'CREATE INDEX' WHEN 2 THEN 'CREATE INDEX CONCURRENTLY' WHEN 3 THEN 'REINDEX'
+         WHEN 4 THEN 'REINDEX CONCURRENTLY' END AS command,
+       CASE s.param10 WHEN 0 THEN 'initializing'
+         WHEN 2 THEN 'building index' || CASE s.param11 WHEN 1 THEN ': initializing' WHEN 2 THEN ': scanning table'
+           WHEN 3 THEN ': sorting live tuples' WHEN 4 THEN ': sorting dead tuples' WHEN 5 THEN ': loading tuples in tree'
+           ELSE '' END END AS phase,
+       s.param4 AS lockers_total, s.param5 AS lockers_done, s.param6 AS current_locker_pid, s.param16 AS blocks_total,
+       s.param17 AS blocks_done, s.param12 AS tuples_total, s.param13 AS tuples_done, s.param14 AS partitions_total,
+       s.param15 AS partitions_done
+FROM pg_stat_get_progress_info('CREATE INDEX') s LEFT JOIN pg_database d ON d.oid = s.datid
+
+-- view pg_catalog.pg_stat_progress_copy
+SELECT s.pid, s.datid, d.datname, s.relid, CASE s.param5 WHEN 1 THEN 'COPY FROM' WHEN 2 THEN 'COPY TO' END AS command,
+       CASE s.param6 WHEN 1 THEN 'FILE' WHEN 2 THEN 'PROGRAM' WHEN 3 THEN 'PIPE' WHEN 4 THEN 'CALLBACK' END AS type,
+       s.param1 AS bytes_processed, s.param2 AS bytes_total, s.param3 AS tuples_processed, s.param4 AS tuples_excluded
+FROM pg_stat_get_progress_info('COPY') s LEFT JOIN pg_database d ON d.oid = s.datid
+
+-- view pg_catalog.pg_stat_wal_receiver
+SELECT s.pid, s.status, s.receive_start_lsn, s.receive_start_tli, s.written_lsn, s.flushed_lsn, s.received_tli,
+       s.last_msg_send_time, s.last_msg_receipt_time, s.latest_end_lsn, s.latest_end_time, s.slot_name, s.sender_host,
+       s.sender_port, s.conninfo
+FROM pg_stat_get_wal_receiver() s WHERE s.pid IS NOT NULL
+
+-- view pg_catalog.pg_stat_user_functions
+SELECT p.oid AS funcid, n.nspname AS schemaname, p.proname AS funcname, pg_stat_get_function_calls(p.oid) AS calls,
+       pg_stat_get_function_total_time(p.oid) AS total_time, pg_stat_get_function_self_time(p.oid) AS self_time
+FROM pg_proc p LEFT JOIN pg_namespace n ON n.oid = p.pronamespace
+WHERE p.prolang <> 12 AND pg_stat_get_function_calls(p.oid) IS NOT NULL

@@ -12,14 +12,6 @@ namespace {
 
 constexpr std::string_view kHidden = "<insufficient privilege>";
 
-/// Others' statements are shown to superusers, to pg_read_all_stats and to those who have the role.
-bool may_see(SessionState& session, Oid user) {
-  constexpr Oid kReadAllStats{3375};
-  return session.superuser || user == session.eval.user ||
-         session.catalog.has_privileges_of(session.eval.user, kReadAllStats) ||
-         session.catalog.has_privileges_of(session.eval.user, user);
-}
-
 Value wait_type(Arena& arena, std::uint32_t word) {
   return word == 0 ? Value{}
                    : text_or_null(arena, shm::wait_event_type_name(shm::describe_published_wait(word).type));
@@ -43,7 +35,7 @@ void add_session(SessionState& session, Arena& arena, shm::SessionIndex index, c
   const Value pid = Datum::from_int32(slot.backend_pid.load(std::memory_order_relaxed));
   const Value database = oid_or_null(activity.database), user = oid_or_null(activity.user);
   const Value kind_name = text_value(arena, shm::process_kind_name(kind));
-  if (!may_see(session, activity.user)) {
+  if (!may_see_statements_of(session, activity.user)) {
     rows.add({database, pid,   user,  kNull, kNull, text_value(arena, kHidden),
               kNull,    kNull, kNull, kNull, kNull, kNull,
               kNull,    kNull, kNull, kNull, kNull, kind_name,
@@ -187,7 +179,7 @@ Datum backend_fact(SessionState& session, Call& call) {
      const shm::Activity& activity) -> Value {                          \
     (void)arena;                                                        \
     (void)slot;                                                         \
-    if (!may_see(session, activity.user)) return kNull;                 \
+    if (!may_see_statements_of(session, activity.user)) return kNull;   \
     return expression;                                                  \
   }
 
@@ -202,7 +194,7 @@ Value user_fact(SessionState&, Arena&, const shm::SessionSlot&, const shm::Activ
 }
 Value query_fact(SessionState& session, Arena& arena, const shm::SessionSlot&,
                  const shm::Activity& activity) {
-  if (!may_see(session, activity.user)) return text_value(arena, kHidden);
+  if (!may_see_statements_of(session, activity.user)) return text_value(arena, kHidden);
   return text_value(arena, {activity.query, activity.query_bytes});
 }
 constexpr auto kActivityStart = PINWHEEL_GUARDED_FACT(time_or_null(activity.query_start_us));

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "shm/statistics_view.h"
 #include "sql/commands/catalog_functions.h"
 #include "sql/session/session_state.h"
 #include "sql/types/datum.h"
@@ -62,8 +63,25 @@ std::span<const Function> log_functions();
 std::span<const Function> statistics_functions();
 std::span<const Function> table_statistics_functions();
 std::span<const SetOf> statistics_sets();
+std::span<const Function> database_statistics_functions();
+std::span<const Function> reset_functions();
+std::span<const Function> statement_functions();
+std::span<const SetOf> statement_sets();
+std::span<const SetOf> engine_sets();
+std::span<const Function> buffer_cache_functions();
+std::span<const SetOf> buffer_cache_sets();
+std::span<const SetOf> progress_sets();
 std::span<const Function> object_functions();
 std::span<const SetOf> object_sets();
+
+/// Others' statements are shown to superusers, to pg_read_all_stats and to those who have the role.
+bool may_see_statements_of(SessionState& session, Oid user);
+/// Hands over what this process has counted, so that views show it too.
+void flush_own_statistics(SessionState& session);
+/// Sum over all processes since the last reset of its group.
+std::int64_t counted(const SessionState& session, shm::StatisticsGroup group, shm::Counter counter);
+/// When a group was reset last, else when the server started: all counters begin anew with it.
+Value counted_since(const SessionState& session, shm::StatisticsGroup group);
 
 // ---- Values ----
 
@@ -72,6 +90,8 @@ inline Value text_value(Arena& arena, std::string_view text) { return make_text(
 inline Value text_or_null(Arena& arena, std::string_view text) {
   return text.empty() ? Value{} : Value{make_text(arena, text)};
 }
+inline Value int8_value(std::uint64_t n) { return Datum::from_int64(static_cast<std::int64_t>(n)); }
+inline Value float8_value(double d) { return Datum::from_float8(d); }
 inline Value oid_value(Oid oid) { return Datum::from_oid(oid); }
 inline Value oid_or_null(Oid oid) { return is_valid(oid) ? Value{Datum::from_oid(oid)} : Value{}; }
 /// The low 32 bits, which is what the type xid shows.

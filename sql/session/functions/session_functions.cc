@@ -59,6 +59,26 @@ void require_superuser(const SessionState& session, std::string_view function) {
   throw SqlError{sqlstate::kInsufficientPrivilege, "permission denied for function " + std::string{function}};
 }
 
+bool may_see_statements_of(SessionState& session, Oid user) {
+  constexpr Oid kReadAllStats{3375};
+  return session.superuser || user == session.eval.user ||
+         session.catalog.has_privileges_of(session.eval.user, kReadAllStats) ||
+         session.catalog.has_privileges_of(session.eval.user, user);
+}
+
+void flush_own_statistics(SessionState& session) {
+  if (ActivityLog* log = session.services.catalog.activity) log->flush(session.eval.statement_timestamp);
+}
+
+std::int64_t counted(const SessionState& session, shm::StatisticsGroup group, shm::Counter counter) {
+  return static_cast<std::int64_t>(session.services.counters.total(group, counter));
+}
+
+Value counted_since(const SessionState& session, shm::StatisticsGroup group) {
+  const std::int64_t reset_us = session.services.counters.reset_at_us(group);
+  return Datum::from_int64(reset_us != 0 ? reset_us : session.services.server.facts().started_at_us);
+}
+
 namespace {
 
 /// All rows of some tables, by prosrc.
@@ -83,7 +103,8 @@ Datum SessionFunctions::call_session(Call& call) {
   static const auto kIndex =
       index_rows<Function>({setting_functions(), activity_functions(), signal_functions(), lock_functions(),
                             transaction_functions(), log_functions(), statistics_functions(),
-                            object_functions(), table_statistics_functions()});
+                            object_functions(), table_statistics_functions(), database_statistics_functions(),
+                            reset_functions(), statement_functions(), buffer_cache_functions()});
   const auto found = kIndex.find(call.prosrc);
   if (found == kIndex.end()) return CatalogFunctions::call_session(call);
   return found->second->function(session_, call);
@@ -93,7 +114,8 @@ RowSet SessionFunctions::call_set(std::string_view prosrc, Oid procedure, const 
                                   const bool* nulls, int nargs, Arena& arena) {
   using namespace session_functions;
   static const auto kIndex =
-      index_rows<SetOf>({setting_sets(), activity_sets(), lock_sets(), statistics_sets(), object_sets()});
+      index_rows<SetOf>({setting_sets(), activity_sets(), lock_sets(), statistics_sets(), object_sets(),
+                         statement_sets(), engine_sets(), buffer_cache_sets(), progress_sets()});
   const auto found = kIndex.find(prosrc);
   if (found == kIndex.end()) return CatalogHooks::call_set(prosrc, procedure, args, nulls, nargs, arena);
   Call call{catalog_, analyzer_, sequences(), prosrc, procedure, args, nulls, nargs, arena};

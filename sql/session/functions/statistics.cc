@@ -1,162 +1,121 @@
 #include "shm/statistics.h"
 #include "clog/clog.h"
 #include "clog/slru.h"
+#include "shm/segment.h"
 #include "sql/session/functions/function_tables.h"
 #include "sql/types/numeric.h"
 #include "txn/transaction_manager.h"
 
-/// Counters of what the server has done. Processes count for themselves; views sum up. Blocks per table and
-/// calls of functions are not counted yet: those are 0. What stock counts per database is counted for the
-/// whole server and shown with the session's own database.
+/// Counters of the server as a whole, as stock has them. Processes count for themselves; views sum up. Calls
+/// of functions are not counted: those are NULL.
 namespace pinwheel::sql::session_functions {
 namespace {
 
 using shm::Counter;
+using shm::StatisticsGroup;
 
-std::int64_t total(const SessionState& session, Counter counter) {
-  return static_cast<std::int64_t>(session.services.processes.sum(counter));
-}
-
-Datum zero(SessionState&, Call&) { return Datum::from_int64(0); }
-Datum zero_time(SessionState&, Call&) { return Datum::from_float8(0); }
-Datum never(SessionState&, Call& call) { return call.null(); }
-Datum done(SessionState&, Call&) { return Datum{}; }
+Datum always_zero(SessionState&, Call&) { return Datum::from_int64(0); }
+Datum always_null(SessionState&, Call& call) { return call.null(); }
+Datum nothing_to_do(SessionState&, Call&) { return Datum{}; }
 
 template <Counter Which>
-Datum server_count(SessionState& session, Call&) {
-  return Datum::from_int64(total(session, Which));
+Datum bgwriter_count(SessionState& session, Call&) {
+  return Datum::from_int64(counted(session, StatisticsGroup::kBgwriter, Which));
 }
 template <Counter Which>
-Datum server_ms(SessionState& session, Call&) {
-  return Datum::from_float8(static_cast<double>(total(session, Which)));
+Datum bgwriter_ms(SessionState& session, Call&) {
+  return Datum::from_float8(static_cast<double>(counted(session, StatisticsGroup::kBgwriter, Which)));
 }
-
-template <Counter... Which>
-Datum database_count(SessionState& session, Call& call) {
-  if (call.oid(0) != session.eval.database) return Datum::from_int64(0);
-  return Datum::from_int64((total(session, Which) + ...));
-}
-
-Datum database_sessions_now(SessionState& session, Call& call) {
-  const shm::SessionTable& sessions = session.services.sessions;
-  shm::Activity activity;
-  std::int32_t count = 0;
-  for (std::uint32_t i = 0; i < sessions.capacity(); ++i) {
-    if (sessions.read_activity(shm::SessionIndex{i}, activity) && activity.database == call.oid(0)) ++count;
-  }
-  return Datum::from_int32(count);
-}
-
-Datum timed_checkpoints(SessionState& session, Call&) {
-  return Datum::from_int64(session.services.server.facts().timed_checkpoints);
-}
-Datum requested_checkpoints(SessionState& session, Call&) {
-  return Datum::from_int64(session.services.server.facts().requested_checkpoints);
-}
-/// Counters begin anew with the server.
-Datum counted_since(SessionState& session, Call&) {
-  return Datum::from_int64(session.services.server.facts().started_at_us);
+Datum bgwriter_reset_time(SessionState& session, Call&) {
+  return *counted_since(session, StatisticsGroup::kBgwriter);
 }
 
 Datum log_statistics(SessionState& session, Call& call) {
-  const auto count = [&](Counter counter) { return Value{Datum::from_int64(total(session, counter))}; };
-  const auto ms = [&](Counter counter) {
-    return Value{Datum::from_float8(static_cast<double>(total(session, counter)) / 1e6)};
+  const auto count = [&](Counter counter) {
+    return Value{Datum::from_int64(counted(session, StatisticsGroup::kWal, counter))};
   };
-  return make_record(call, {count(Counter::kWalRecords), count(Counter::kWalFullPageImages),
-                            numeric_from_int64(call.arena, total(session, Counter::kWalBytes)),
-                            count(Counter::kWalBuffersFull), count(Counter::kWalWrites),
-                            count(Counter::kWalSyncs), ms(Counter::kWalWriteNs), ms(Counter::kWalSyncNs),
-                            Datum::from_int64(session.services.server.facts().started_at_us)});
+  const auto ms = [&](Counter counter) {
+    return float8_value(static_cast<double>(counted(session, StatisticsGroup::kWal, counter)) / 1e6);
+  };
+  return make_record(
+      call,
+      {count(Counter::kWalRecords), count(Counter::kWalFullPageImages),
+       numeric_from_int64(call.arena, counted(session, StatisticsGroup::kWal, Counter::kWalBytes)),
+       count(Counter::kWalBuffersFull), count(Counter::kWalWrites), count(Counter::kWalSyncs),
+       ms(Counter::kWalWriteNs), ms(Counter::kWalSyncNs), counted_since(session, StatisticsGroup::kWal)});
 }
 
+/// Nothing is archived.
 Datum archiver_statistics(SessionState& session, Call& call) {
   return make_record(call, {Datum::from_int64(0), kNull, kNull, Datum::from_int64(0), kNull, kNull,
-                            Datum::from_int64(session.services.server.facts().started_at_us)});
+                            counted_since(session, StatisticsGroup::kArchiver)});
 }
 
 void show_slrus(SessionState& session, Call& call, Rows& rows) {
   const clog::Clog& clog = session.services.catalog.transactions.clog();
-  const Value since = Datum::from_int64(session.services.server.facts().started_at_us);
-  const auto int64 = [](std::uint64_t n) { return Value{Datum::from_int64(static_cast<std::int64_t>(n))}; };
   for (const clog::Slru* slru : {&clog.multixacts.members(), &clog.multixacts.offsets(),
                                  &clog.subtransactions.slru(), &clog.status.slru()}) {
-    const clog::SlruStats stats = slru->stats();
-    rows.add({text_value(call.arena, slru->options().name), int64(stats.zeroed),
-              Datum::from_int64(total(session, slru->options().hits)), int64(stats.read),
-              int64(stats.written), int64(stats.exists), int64(stats.flushes), int64(stats.truncates),
-              since});
+    const clog::SlruStats stats = slru->stats(session.services.processes);
+    const std::int64_t since =
+        stats.reset_at_us != 0 ? stats.reset_at_us : session.services.server.facts().started_at_us;
+    rows.add({text_value(call.arena, slru->options().name), int8_value(stats.zeroed), int8_value(stats.hits),
+              int8_value(stats.read), int8_value(stats.written), int8_value(stats.exists),
+              int8_value(stats.flushes), int8_value(stats.truncates), Datum::from_int64(since)});
   }
 }
 
-void nothing(SessionState&, Call&, Rows&) {}
+void show_shared_memory(SessionState& session, Call& call, Rows& rows) {
+  require_superuser(session, "pg_get_shmem_allocations");
+  const shm::Segment& segment = session.services.segment;
+  std::size_t used = 0;
+  std::size_t end = 0;
+  for (const shm::Region& region : segment.regions()) {
+    // What alignment leaves before the next region belongs to this one.
+    const shm::Region* next = &region + 1;
+    const bool last = next == segment.regions().data() + segment.regions().size();
+    const std::size_t until = last ? region.offset + region.size_bytes : next->offset;
+    rows.add({text_value(call.arena, region.name), int8_value(region.offset), int8_value(region.size_bytes),
+              int8_value(until - region.offset)});
+    used += until - region.offset;
+    end = until;
+  }
+  // As stock shows what is not given to anybody: without a name.
+  const std::size_t left = segment.total_bytes() > used ? segment.total_bytes() - used : 0;
+  rows.add({kNull, int8_value(end), int8_value(left), int8_value(left)});
+}
+
+void no_rows(SessionState&, Call&, Rows&) {}
 
 constexpr Function kStatisticsFunctions[] = {
     // Background writer and checkpointer
-    {"pg_stat_get_bgwriter_timed_checkpoints", timed_checkpoints},
-    {"pg_stat_get_bgwriter_requested_checkpoints", requested_checkpoints},
-    {"pg_stat_get_bgwriter_buf_written_checkpoints", server_count<Counter::kBufferWritesByCheckpointer>},
-    {"pg_stat_get_bgwriter_buf_written_clean", server_count<Counter::kBufferWritesByBgwriter>},
-    {"pg_stat_get_bgwriter_maxwritten_clean", server_count<Counter::kBgwriterMaxWrittenStops>},
-    {"pg_stat_get_bgwriter_stat_reset_time", counted_since},
-    {"pg_stat_get_checkpoint_write_time", server_ms<Counter::kCheckpointWriteMs>},
-    {"pg_stat_get_checkpoint_sync_time", server_ms<Counter::kCheckpointSyncMs>},
-    {"pg_stat_get_buf_written_backend", server_count<Counter::kBufferWritesByBackend>},
-    {"pg_stat_get_buf_fsync_backend", zero},  // only the checkpointer syncs data files
-    {"pg_stat_get_buf_alloc", server_count<Counter::kBufferAllocations>},
+    {"pg_stat_get_bgwriter_timed_checkpoints", bgwriter_count<Counter::kCheckpointsTimed>},
+    {"pg_stat_get_bgwriter_requested_checkpoints", bgwriter_count<Counter::kCheckpointsRequested>},
+    {"pg_stat_get_bgwriter_buf_written_checkpoints", bgwriter_count<Counter::kBufferWritesByCheckpointer>},
+    {"pg_stat_get_bgwriter_buf_written_clean", bgwriter_count<Counter::kBufferWritesByBgwriter>},
+    {"pg_stat_get_bgwriter_maxwritten_clean", bgwriter_count<Counter::kBgwriterMaxWrittenStops>},
+    {"pg_stat_get_bgwriter_stat_reset_time", bgwriter_reset_time},
+    {"pg_stat_get_checkpoint_write_time", bgwriter_ms<Counter::kCheckpointWriteMs>},
+    {"pg_stat_get_checkpoint_sync_time", bgwriter_ms<Counter::kCheckpointSyncMs>},
+    {"pg_stat_get_buf_written_backend", bgwriter_count<Counter::kBufferWritesByBackend>},
+    {"pg_stat_get_buf_fsync_backend", always_zero},  // only the checkpointer syncs data files
+    {"pg_stat_get_buf_alloc", bgwriter_count<Counter::kBufferAllocations>},
     {"pg_stat_get_wal", log_statistics},
     {"pg_stat_get_archiver", archiver_statistics},
-    {"pg_stat_get_wal_receiver", never},
-    // Databases
-    {"pg_stat_get_db_numbackends", database_sessions_now},
-    {"pg_stat_get_db_xact_commit", database_count<Counter::kCommits>},
-    {"pg_stat_get_db_xact_rollback", database_count<Counter::kRollbacks>},
-    {"pg_stat_get_db_blocks_fetched", database_count<Counter::kBufferHits, Counter::kBufferReads>},
-    {"pg_stat_get_db_blocks_hit", database_count<Counter::kBufferHits>},
-    {"pg_stat_get_db_tuples_returned", zero},
-    {"pg_stat_get_db_tuples_fetched", zero},
-    {"pg_stat_get_db_tuples_inserted", zero},
-    {"pg_stat_get_db_tuples_updated", zero},
-    {"pg_stat_get_db_tuples_deleted", zero},
-    {"pg_stat_get_db_temp_files", zero},
-    {"pg_stat_get_db_temp_bytes", zero},
-    {"pg_stat_get_db_deadlocks", database_count<Counter::kDeadlocks>},
-    {"pg_stat_get_db_stat_reset_time", counted_since},
-    {"pg_stat_get_db_conflict_all", zero},
-    {"pg_stat_get_db_conflict_bufferpin", zero},
-    {"pg_stat_get_db_conflict_lock", zero},
-    {"pg_stat_get_db_conflict_snapshot", zero},
-    {"pg_stat_get_db_conflict_startup_deadlock", zero},
-    {"pg_stat_get_db_conflict_tablespace", zero},
-    {"pg_stat_get_db_checksum_failures", zero},
-    {"pg_stat_get_db_checksum_last_failure", never},
-    {"pg_stat_get_db_blk_read_time", zero_time},
-    {"pg_stat_get_db_blk_write_time", zero_time},
-    {"pg_stat_get_db_session_time", zero_time},
-    {"pg_stat_get_db_active_time", zero_time},
-    {"pg_stat_get_db_idle_in_transaction_time", zero_time},
-    {"pg_stat_get_db_sessions", zero},
-    {"pg_stat_get_db_sessions_abandoned", zero},
-    {"pg_stat_get_db_sessions_fatal", zero},
-    {"pg_stat_get_db_sessions_killed", zero},
-    // Relations and functions
-    {"pg_stat_get_blocks_fetched", zero},
-    {"pg_stat_get_blocks_hit", zero},
-    {"pg_stat_get_function_calls", never},
-    {"pg_stat_get_function_total_time", never},
-    {"pg_stat_get_function_self_time", never},
-    {"pg_stat_get_xact_blocks_fetched", zero},
-    {"pg_stat_get_xact_blocks_hit", zero},
-    {"pg_stat_get_xact_function_calls", never},
-    {"pg_stat_get_xact_function_total_time", never},
-    {"pg_stat_get_xact_function_self_time", never},
+    {"pg_stat_get_wal_receiver", always_null},
+    // Functions
+    {"pg_stat_get_function_calls", always_null},
+    {"pg_stat_get_function_total_time", always_null},
+    {"pg_stat_get_function_self_time", always_null},
+    {"pg_stat_get_xact_function_calls", always_null},
+    {"pg_stat_get_xact_function_total_time", always_null},
+    {"pg_stat_get_xact_function_self_time", always_null},
     // Counters are read as they stand: there is no snapshot of them to keep or to drop.
-    {"pg_stat_get_snapshot_timestamp", never},
-    {"pg_stat_clear_snapshot", done},
+    {"pg_stat_get_snapshot_timestamp", always_null},
+    {"pg_stat_clear_snapshot", nothing_to_do},
 };
 constexpr SetOf kStatisticsSets[] = {{"pg_stat_get_slru", 9, show_slrus},
-                                     {"pg_stat_get_wal_senders", 12, nothing},
-                                     {"pg_stat_get_progress_info", 24, nothing}};
+                                     {"pg_get_shmem_allocations", 4, show_shared_memory},
+                                     {"pg_stat_get_wal_senders", 12, no_rows}};
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 #include "sql/session/functions/function_tables.h"
 #include "sql/statistics/activity_log.h"
+#include "storage/buffer/relation_io.h"
 
 /// pg_stat_get_* of tables and indexes: what sql/statistics has counted.
 namespace pinwheel::sql::session_functions {
@@ -56,11 +57,30 @@ Datum force_flush(SessionState& session, Call&) {
   return Datum{};
 }
 
-Datum reset_table(SessionState& session, Call& call) {
+/// Pages of a table's or index's file. A rewrite (TRUNCATE, VACUUM FULL) gives it another file, and counting
+/// begins anew.
+storage::PageRequests page_requests_of(SessionState& session, Oid oid) {
   ActivityLog* log = session.services.catalog.activity;
-  if (log != nullptr) log->statistics().reset({session.eval.database, call.oid(0)});
-  return Datum{};
+  if (log == nullptr || log->relation_io() == nullptr || !is_valid(oid)) return {};
+  const RelationRef relation = session.catalog.relation(oid);
+  if (!relation) return {};
+  if (relation->kind == 'i') {
+    // The entry of an index is its table's.
+    for (const IndexInfo& index : relation->self_index) {
+      if (index.oid == oid) return log->relation_io()->of_file(index.file);
+    }
+  }
+  return log->relation_io()->of_file(relation->file);
 }
+Datum blocks_fetched(SessionState& session, Call& call) {
+  const storage::PageRequests pages = page_requests_of(session, call.oid(0));
+  return *int8_value(pages.hits + pages.reads);
+}
+Datum blocks_hit(SessionState& session, Call& call) {
+  return *int8_value(page_requests_of(session, call.oid(0)).hits);
+}
+/// Pages are counted per process, not per transaction.
+Datum uncounted(SessionState&, Call&) { return Datum::from_int64(0); }
 
 using A = TableActivity;
 constexpr Function kTableStatisticsFunctions[] = {
@@ -91,7 +111,10 @@ constexpr Function kTableStatisticsFunctions[] = {
     {"pg_stat_get_xact_tuples_deleted", own_counter<&A::deleted>},
     {"pg_stat_get_xact_tuples_hot_updated", own_counter<&A::hot_updated>},
     {"pg_stat_force_next_flush", force_flush},
-    {"pg_stat_reset_single_table_counters", reset_table},
+    {"pg_stat_get_blocks_fetched", blocks_fetched},
+    {"pg_stat_get_blocks_hit", blocks_hit},
+    {"pg_stat_get_xact_blocks_fetched", uncounted},
+    {"pg_stat_get_xact_blocks_hit", uncounted},
 };
 
 }  // namespace
