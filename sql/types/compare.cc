@@ -204,6 +204,25 @@ int compare_array(Datum a, Datum b, Context context) {
   return 0;
 }
 
+/// Equality of arrays whose elements have no order.
+static bool equal_array(Datum a, Datum b, Context context) {
+  const ArrayView x = view_array(plain(a, context));
+  const ArrayView y = view_array(plain(b, context));
+  if (x.element != y.element || x.ndim != y.ndim) return false;
+  for (int i = 0; i < x.ndim; ++i) {
+    if (x.lengths[i] != y.lengths[i] || x.lower[i] != y.lower[i]) return false;
+  }
+  const EqualFn equal = find_equal(x.element);
+  ArrayReader left{x};
+  ArrayReader right{y};
+  Datum l, r;
+  bool l_null, r_null;
+  while (left.next(&l, &l_null) && right.next(&r, &r_null)) {
+    if (l_null != r_null || (!l_null && !equal(l, r, context))) return false;
+  }
+  return true;
+}
+
 static std::uint64_t hash_array(Datum v, Context context) {
   const ArrayView view = view_array(plain(v, context));
   const HashFn hash = find_hash(view.element);
@@ -310,6 +329,7 @@ const Ordering* ordering_of(Oid type) {
   static constexpr Ordering kTimeTz{compare_timetz, equal_by_order<compare_timetz>, hash_timetz};
   static constexpr Ordering kBits{compare_bits, equal_by_order<compare_bits>, hash_text};
   static constexpr Ordering kArray{compare_array, equal_by_order<compare_array>, hash_array};
+  static constexpr Ordering kEqualOnlyArray{nullptr, equal_array, hash_array};
   static constexpr Ordering kRecord{compare_record, equal_by_order<compare_record>, hash_record};
   switch (type.value) {
     case kBoolType.value:
@@ -373,7 +393,11 @@ const Ordering* ordering_of(Oid type) {
       break;
   }
   const TypeInfo* info = find_type(type);
-  return info && info->is_array() ? &kArray : nullptr;
+  // An array can do what its elements can.
+  if (info == nullptr || !info->is_array()) return nullptr;
+  const Ordering* element = ordering_of(info->element);
+  if (element == nullptr) return nullptr;
+  return element->compare != nullptr ? &kArray : &kEqualOnlyArray;
 }
 
 bool is_integer(Oid type) { return type == kInt2Type || type == kInt4Type || type == kInt8Type; }
