@@ -283,6 +283,12 @@ constexpr EnumOption kWalInsertMethodWords[] = {
 };
 const std::span<const EnumOption> kWalInsertMethod{kWalInsertMethodWords};
 
+constexpr EnumOption kStatementsTrackWords[] = {
+    {"none", static_cast<int>(StatementsTrack::kNone), false},
+    {"top", static_cast<int>(StatementsTrack::kTop), false},
+};
+const std::span<const EnumOption> kStatementsTrack{kStatementsTrackWords};
+
 constexpr EnumOption kClogUpdateWords[] = {
     {"locked", static_cast<int>(ClogUpdate::kLocked), false},
     {"group", static_cast<int>(ClogUpdate::kGroup), false},
@@ -292,12 +298,6 @@ const std::span<const EnumOption> kClogUpdate{kClogUpdateWords};
 
 constexpr EnumOption kSnapshotMethodWords[] = {
     {"scan", static_cast<int>(SnapshotMethod::kScan), false},
-constexpr EnumOption kStatementsTrackWords[] = {
-    {"none", static_cast<int>(StatementsTrack::kNone), false},
-    {"top", static_cast<int>(StatementsTrack::kTop), false},
-};
-const std::span<const EnumOption> kStatementsTrack{kStatementsTrackWords};
-
     {"cached", static_cast<int>(SnapshotMethod::kCached), false},
     {"csn", static_cast<int>(SnapshotMethod::kCsn), false},
 };

@@ -65,8 +65,8 @@ enum class BgwriterMode : std::uint8_t { kTimer, kDemand };
 enum class BufferReplacement : std::uint8_t { kLockedClock, kAtomicClock };
 enum class BufferFreelist : std::uint8_t { kOff, kRefill };
 enum class WalInsertMethod : std::uint8_t { kSingleLock, kSlots, kReserve };
-enum class ClogUpdate : std::uint8_t { kLocked, kGroup, kAtomic };
 enum class StatementsTrack : std::uint8_t { kNone, kTop };
+enum class ClogUpdate : std::uint8_t { kLocked, kGroup, kAtomic };
 enum class SnapshotMethod : std::uint8_t { kScan, kCached, kCsn };
 
 }  // namespace pinwheel

@@ -37,8 +37,8 @@ extern const std::span<const EnumOption> kBgwriterMode;
 extern const std::span<const EnumOption> kBufferReplacement;
 extern const std::span<const EnumOption> kBufferFreelist;
 extern const std::span<const EnumOption> kWalInsertMethod;
-extern const std::span<const EnumOption> kClogUpdate;
 extern const std::span<const EnumOption> kStatementsTrack;
+extern const std::span<const EnumOption> kClogUpdate;
 extern const std::span<const EnumOption> kSnapshotMethod;
 
 }  // namespace pinwheel::parameter_options

@@ -32,12 +32,12 @@ CheckpointResult perform_checkpoint(Engine& engine, wal::ControlData& control, C
   const std::int64_t sync_end_ns = monotonic_ns();
   result.write_ms = static_cast<double>(sync_start_ns - write_start_ns) / 1e6;
   result.sync_ms = static_cast<double>(sync_end_ns - sync_start_ns) / 1e6;
+  shm::count(shm::Counter::kCheckpointWriteMs, static_cast<std::uint64_t>(result.write_ms));
+  shm::count(shm::Counter::kCheckpointSyncMs, static_cast<std::uint64_t>(result.sync_ms));
 
   const auto position = engine.log.log_checkpoint(data, kind == CheckpointKind::kShutdown);
   failpoint::hit("checkpoint_before_control");
   control.state =
-  shm::count(shm::Counter::kCheckpointWriteMs, static_cast<std::uint64_t>(result.write_ms));
-  shm::count(shm::Counter::kCheckpointSyncMs, static_cast<std::uint64_t>(result.sync_ms));
       kind == CheckpointKind::kShutdown ? wal::ClusterState::kShutDown : wal::ClusterState::kInProduction;
   control.checkpoint = position.start.value;
   control.checkpoint_copy = data;

@@ -56,7 +56,7 @@ Engine::~Engine() = default;
 void Engine::apply_settings(const ServerSettings& settings) {
   log.settings() = make_log_settings(settings);
   set_sync_enabled(settings.get_bool(param::kFsync));
+  storage.pool.set_timed(settings.get_bool(param::kTrackIoTiming));
 }
 
 }  // namespace pinwheel::server
-  storage.pool.set_timed(settings.get_bool(param::kTrackIoTiming));

@@ -142,12 +142,12 @@ bool SegmentFiles::create(SegmentNumber segment) {
       file.write_at(at, {zeros.get(), std::min<std::uint64_t>(kZeroChunk, size - at)});
     }
     write_header(file, segment);
+    const shm::WaitEventScope syncing{shm::WaitEvent::kWalInitSync};
     file.sync();
   }
   const bool made = rename_if_absent(temporary, path);
   if (!made) remove_file_if_exists(temporary);
   sync_directory(directory_);
-    const shm::WaitEventScope syncing{shm::WaitEvent::kWalInitSync};
   return made;
 }
 

@@ -26,15 +26,15 @@ BufferId BufferPool::take_victim(BufferRing* ring) {
       }
       buffer = policy_->claim_victim();
       shm::count(shm::Counter::kVictimsBySweep);
-    const bool dirty = (at(buffer).state.load(std::memory_order_relaxed) & kDirty) != 0;
     }
+    const bool dirty = (at(buffer).state.load(std::memory_order_relaxed) & kDirty) != 0;
     if (!clean_and_evict(buffer, from_ring ? ring : nullptr)) {
       if (from_ring) ring->frames_[ring->current_] = kInvalidBuffer;
       continue;
+    }
     if (dirty) count_in_ring(ring, shm::RingEvent::kWrite);
     if (!from_ring) shm::count(shm::Counter::kBufferEvictions);
     count_in_ring(ring, from_ring ? shm::RingEvent::kReuse : shm::RingEvent::kEviction);
-    }
     if (ring != nullptr) ring->frames_[ring->current_] = buffer;
     return buffer;
   }

@@ -12,8 +12,8 @@
 #include "storage/buffer/buffer_ring.h"
 #include "storage/buffer/descriptor.h"
 #include "storage/buffer/page_guard.h"
-#include "storage/file/relation_files.h"
 #include "storage/buffer/relation_io.h"
+#include "storage/file/relation_files.h"
 
 namespace pinwheel::wal {
 class Log;
@@ -48,8 +48,6 @@ enum class ReadMode : std::uint8_t {
   kZero,         // do not read: the caller overwrites everything (redo)
 };
 
-/// What run_bgwriter_once did.
-struct BgwriterRound {
 /// One frame as pg_buffercache shows it; a snapshot of words that may change meanwhile.
 struct FrameView {
   PageTag tag;
@@ -65,6 +63,8 @@ struct EvictedFrames {
   std::size_t skipped = 0;  // pinned, or being read or written
 };
 
+/// What run_bgwriter_once did.
+struct BgwriterRound {
   std::size_t refilled = 0;
   std::size_t written = 0;
   bool idle = false;  // nothing was asked for since the last round
@@ -130,8 +130,6 @@ class BufferPool {
   /// then cleans frames ahead of the clock.
   BgwriterRound run_bgwriter_once();
 
-  // ---- facts and settings ----
-
   // ---- inspection ----
 
   /// What a frame holds; nothing when it holds no page.
@@ -140,6 +138,8 @@ class BufferPool {
   /// it holds none, or is in use.
   bool evict(BufferId buffer);
   EvictedFrames evict_all();
+
+  // ---- facts and settings ----
 
   std::size_t frame_count() const noexcept { return frame_count_; }
   /// Which counter this process's page writes add to (bgwriter, checkpointer).
@@ -152,12 +152,12 @@ class BufferPool {
   std::size_t free_frames() const noexcept;
   const BufferDescriptor& descriptor(BufferId buffer) const noexcept { return descriptors_[buffer.value]; }
   RelationFiles& files() noexcept { return files_; }
-  wal::Log& log() noexcept { return log_; }
-
   /// Null unless pages are written twice.
   RelationIo& relation_io() noexcept { return io_; }
   /// Whether reads and writes of files are timed (track_io_timing of the server).
   void set_timed(bool timed) noexcept { timed_ = timed; }
+  wal::Log& log() noexcept { return log_; }
+
  private:
   template <LatchMode>
   friend class PageGuard;
@@ -228,8 +228,8 @@ class BufferPool {
   /// The copy of a page that is being written: nobody parks during a write, so one serves all sessions.
   std::unique_ptr<std::byte[]> write_copy_;
   shm::Counter write_counter_ = shm::Counter::kBufferWritesByBackend;
+  bool timed_ = false;
+  RelationIo io_;
 };
 
 }  // namespace pinwheel::storage
-  bool timed_ = false;
-  RelationIo io_;

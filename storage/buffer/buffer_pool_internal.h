@@ -3,14 +3,11 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "storage/buffer/buffer_pool.h"
-
 #include "base/clock.h"
 #include "shm/interrupts.h"
-namespace pinwheel::storage {
+#include "storage/buffer/buffer_pool.h"
 
-/// Checks bytes just read for `tag`; `inside`: the page lies within the fork's length. Errors: XX001.
-void verify_read(const PageTag& tag, PageBytes bytes, bool inside, ReadMode mode, bool checksums);
+namespace pinwheel::storage {
 
 /// Counts once more what was done through a ring.
 inline void count_in_ring(const BufferRing* ring, shm::RingEvent event) noexcept {
@@ -37,6 +34,9 @@ class [[nodiscard]] IoTimer {
   shm::SessionCounter of_session_;
   std::int64_t started_ns_;
 };
+
+/// Checks bytes just read for `tag`; `inside`: the page lies within the fork's length. Errors: XX001.
+void verify_read(const PageTag& tag, PageBytes bytes, bool inside, ReadMode mode, bool checksums);
 
 /// What the background writer remembers between rounds.
 struct BufferPool::Clean {

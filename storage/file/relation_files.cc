@@ -364,8 +364,11 @@ std::size_t RelationFiles::sync_pending() {
     // A file that is gone was dropped after the write.
     OpenFiles::Opened* opened = impl_->open.get({file, static_cast<Fork>(request.fork), request.segment});
     if (opened == nullptr) continue;
+    const shm::WaitEventScope waiting{shm::WaitEvent::kDataFileSync};
+    const std::int64_t started_ns = monotonic_ns();
     opened->file.sync();
     shm::count(shm::Counter::kBufferSyncs);
+    shm::count(shm::Counter::kSyncNs, static_cast<std::uint64_t>(monotonic_ns() - started_ns));
     ++synced;
   }
   return synced;
@@ -388,11 +391,8 @@ void RelationFiles::reset_unlogged(bool before_redo) {
     for (const Fork fork : kForks) impl_->lengths.forget(file, fork);
   }
   if (before_redo) impl_->open.note_drop();
-    const shm::WaitEventScope waiting{shm::WaitEvent::kDataFileSync};
-    const std::int64_t started_ns = monotonic_ns();
 }
 
-    shm::count(shm::Counter::kSyncNs, static_cast<std::uint64_t>(monotonic_ns() - started_ns));
 void RelationFiles::close_all() noexcept { impl_->open.close_all(); }
 
 }  // namespace pinwheel::storage
