@@ -8,6 +8,7 @@
 #include "base/failpoints.h"
 #include "server/commands.h"
 #include "server/init.h"
+#include "server/profile.h"
 
 namespace pinwheel::server {
 namespace {
@@ -143,6 +144,9 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error);
+  } catch (const UnknownProfile& error) {
+    print_error(error);
+    return 2;
   } catch (const SqlError& error) {
     print_error(error);
     return 1;
