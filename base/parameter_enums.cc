@@ -261,6 +261,8 @@ const std::span<const EnumOption> kBgwriterMode{kBgwriterModeWords};
 constexpr EnumOption kBufferReplacementWords[] = {
     {"locked_clock", static_cast<int>(BufferReplacement::kLockedClock), false},
     {"atomic_clock", static_cast<int>(BufferReplacement::kAtomicClock), false},
+    {"batched_clock", static_cast<int>(BufferReplacement::kBatchedClock), false},
+    {"s3fifo", static_cast<int>(BufferReplacement::kS3Fifo), false},
 };
 const std::span<const EnumOption> kBufferReplacement{kBufferReplacementWords};
 
@@ -275,6 +277,13 @@ constexpr EnumOption kBufferFreelistWords[] = {
     {"0", static_cast<int>(BufferFreelist::kOff), true},
 };
 const std::span<const EnumOption> kBufferFreelist{kBufferFreelistWords};
+
+constexpr EnumOption kTornPageProtectionWords[] = {
+    {"full_page_writes", static_cast<int>(TornPageProtection::kFullPageWrites), false},
+    {"double_write", static_cast<int>(TornPageProtection::kDoubleWrite), false},
+    {"off", static_cast<int>(TornPageProtection::kOff), false},
+};
+const std::span<const EnumOption> kTornPageProtection{kTornPageProtectionWords};
 
 constexpr EnumOption kWalInsertMethodWords[] = {
     {"single_lock", static_cast<int>(WalInsertMethod::kSingleLock), false},

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/failpoints.h"
+#include "storage/file/double_write.h"
 
 namespace pinwheel::server {
 
@@ -29,6 +30,9 @@ CheckpointResult perform_checkpoint(Engine& engine, wal::ControlData& control, C
   failpoint::hit("checkpoint_before_sync");
   if (!online) engine.storage.files.settle_lengths();
   result.files_synced = engine.storage.files.sync_pending();
+  if (storage::DoubleWrite* const double_write = engine.storage.pool.double_write()) {
+    double_write->note_synced(result.redo);
+  }
   const std::int64_t sync_end_ns = monotonic_ns();
   result.write_ms = static_cast<double>(sync_start_ns - write_start_ns) / 1e6;
   result.sync_ms = static_cast<double>(sync_end_ns - sync_start_ns) / 1e6;

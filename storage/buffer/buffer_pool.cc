@@ -12,7 +12,6 @@
 #include "storage/buffer/buffer_pool_internal.h"
 #include "storage/buffer/freelist.h"
 #include "storage/buffer/mapping_table.h"
-#include "storage/buffer/replacement_policy.h"
 
 namespace pinwheel::storage {
 
@@ -34,8 +33,9 @@ void BufferPool::declare(shm::RegionBuilder& builder, const BufferPoolOptions& o
   builder.add_region(kFramesRegion, frames * kPageSize, 4096);
   MappingTable::declare(builder, frames, options.mapping_partitions);
   Freelist::declare(builder, frames, options.freelist_partitions);
+  declare_replacement(builder, options.replacement, frames);
+  if (options.double_write_areas > 0) DoubleWrite::declare(builder, options.double_write_areas);
   RelationIo::declare(builder, kCountedFiles);
-  declare_replacement(builder);
   const std::size_t partitions = std::clamp<std::size_t>(options.freelist_partitions, 1, frames);
   builder.add_region(
       kDescriptorsRegion, frames * sizeof(BufferDescriptor), kCacheLine, [frames, partitions](std::byte* at) {
@@ -60,10 +60,10 @@ BufferPool::BufferPool(const shm::Segment& segment, const BufferPoolOptions& opt
       files_{files},
       log_{log},
       mapping_{std::make_unique<MappingTable>(segment, descriptors_)},
-      policy_{options.replacement == Replacement::kLockedClock
-                  ? make_locked_clock(segment, descriptors_, frame_count_)
-                  : make_atomic_clock(segment, descriptors_, frame_count_)},
+      policy_{make_replacement(options.replacement, {segment, descriptors_, frame_count_})},
       clean_{std::make_unique<Clean>()},
+      double_write_{options.double_write_areas > 0 ? std::make_unique<DoubleWrite>(segment, files, log)
+                                                   : nullptr},
       write_copy_{std::make_unique<std::byte[]>(kPageSize)},
       io_{segment} {
   const std::size_t high = mark(options.freelist_high_watermark, frame_count_);
@@ -204,6 +204,8 @@ BufferId BufferPool::install(const PageTag& tag, std::uint32_t hash, BufferRing*
   // Nobody else touches the state of a frame that is in no table.
   d.state.store(kPinOne | kUsageOne | kTagValid, std::memory_order_release);
   mapping_->insert(victim, hash);
+  guard.release();
+  policy_->page_installed(victim, hash);
   return victim;
 }
 

@@ -351,6 +351,30 @@ void RelationFiles::sync_now(FileId file, Fork fork) {
   sync_directory(data_directory() + "/" + database_directory(file.database));
 }
 
+void RelationFiles::sync_segment(FileId file, Fork fork, std::uint32_t segment) {
+  OpenFiles::Opened* opened = impl_->open.get({file, fork, segment});
+  if (opened == nullptr) return;
+  const shm::WaitEventScope waiting{shm::WaitEvent::kDataFileImmediateSync};
+  opened->file.sync();
+}
+
+void RelationFiles::sync_everything() {
+  if (!sync_enabled()) return;
+  const shm::WaitEventScope waiting{shm::WaitEvent::kDataFileSync};
+  std::vector<std::string> folders{data_directory() + "/global"};
+  const std::string base = data_directory() + "/base";
+  for (const std::string& name : list_directory(base)) {
+    // Temporary files are needed no more.
+    if (name.find_first_not_of("0123456789") == std::string::npos) folders.push_back(base + "/" + name);
+  }
+  for (const std::string& folder : folders) {
+    for (const std::string& name : list_directory(folder)) {
+      File::open(folder + "/" + name, OpenMode::kReadWrite).sync();
+    }
+    sync_directory(folder);
+  }
+}
+
 std::size_t RelationFiles::sync_pending() {
   std::size_t synced = 0;
   for (const SyncRequest& request : impl_->syncs.take()) {
