@@ -151,7 +151,7 @@ class Cluster {
   }
   const std::string& path() const { return directory_.path(); }
   const shm::ProcessTable& processes() const { return *processes_; }
-  const shm::SessionTable& sessions() const { return *sessions_; }
+  shm::SessionTable& sessions() const { return *sessions_; }
 
   wal::LogOptions log_options;
   clog::TransactionStatusOptions clog_options;
