@@ -159,7 +159,7 @@ void SessionState::prepare_execution(const txn::Snapshot* snapshot, const Datum*
 void SessionState::run_plan(const PlanRef& plan, const Datum* parameters, const bool* nulls, int count,
                             const ResultMode& mode) {
   CachedPlan& cached = plan->plan;
-  StatementMeter meter{*this};
+  StatementMeter meter{*this, plan->statement_id};
   txn::SnapshotHandle snapshot = transaction.take_snapshot();
   prepare_execution(snapshot.get(), parameters, nulls, count);
   DiscardReceiver nobody;
