@@ -261,6 +261,8 @@ const std::span<const EnumOption> kBgwriterMode{kBgwriterModeWords};
 constexpr EnumOption kBufferReplacementWords[] = {
     {"locked_clock", static_cast<int>(BufferReplacement::kLockedClock), false},
     {"atomic_clock", static_cast<int>(BufferReplacement::kAtomicClock), false},
+    {"batched_clock", static_cast<int>(BufferReplacement::kBatchedClock), false},
+    {"s3fifo", static_cast<int>(BufferReplacement::kS3Fifo), false},
 };
 const std::span<const EnumOption> kBufferReplacement{kBufferReplacementWords};
 
@@ -276,12 +278,25 @@ constexpr EnumOption kBufferFreelistWords[] = {
 };
 const std::span<const EnumOption> kBufferFreelist{kBufferFreelistWords};
 
+constexpr EnumOption kTornPageProtectionWords[] = {
+    {"full_page_writes", static_cast<int>(TornPageProtection::kFullPageWrites), false},
+    {"double_write", static_cast<int>(TornPageProtection::kDoubleWrite), false},
+    {"off", static_cast<int>(TornPageProtection::kOff), false},
+};
+const std::span<const EnumOption> kTornPageProtection{kTornPageProtectionWords};
+
 constexpr EnumOption kWalInsertMethodWords[] = {
     {"single_lock", static_cast<int>(WalInsertMethod::kSingleLock), false},
     {"slots", static_cast<int>(WalInsertMethod::kSlots), false},
     {"reserve", static_cast<int>(WalInsertMethod::kReserve), false},
 };
 const std::span<const EnumOption> kWalInsertMethod{kWalInsertMethodWords};
+
+constexpr EnumOption kStatementsTrackWords[] = {
+    {"none", static_cast<int>(StatementsTrack::kNone), false},
+    {"top", static_cast<int>(StatementsTrack::kTop), false},
+};
+const std::span<const EnumOption> kStatementsTrack{kStatementsTrackWords};
 
 constexpr EnumOption kClogUpdateWords[] = {
     {"locked", static_cast<int>(ClogUpdate::kLocked), false},
@@ -292,12 +307,6 @@ const std::span<const EnumOption> kClogUpdate{kClogUpdateWords};
 
 constexpr EnumOption kSnapshotMethodWords[] = {
     {"scan", static_cast<int>(SnapshotMethod::kScan), false},
-constexpr EnumOption kStatementsTrackWords[] = {
-    {"none", static_cast<int>(StatementsTrack::kNone), false},
-    {"top", static_cast<int>(StatementsTrack::kTop), false},
-};
-const std::span<const EnumOption> kStatementsTrack{kStatementsTrackWords};
-
     {"cached", static_cast<int>(SnapshotMethod::kCached), false},
     {"csn", static_cast<int>(SnapshotMethod::kCsn), false},
 };

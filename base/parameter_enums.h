@@ -62,11 +62,12 @@ enum class XmlOption : std::uint8_t { kContent, kDocument };
 enum class IntervalStyle : std::uint8_t { kPostgres, kPostgresVerbose, kSqlStandard, kIso8601 };
 enum class BackslashQuote : std::uint8_t { kOff, kOn, kSafeEncoding };
 enum class BgwriterMode : std::uint8_t { kTimer, kDemand };
-enum class BufferReplacement : std::uint8_t { kLockedClock, kAtomicClock };
+enum class BufferReplacement : std::uint8_t { kLockedClock, kAtomicClock, kBatchedClock, kS3Fifo };
 enum class BufferFreelist : std::uint8_t { kOff, kRefill };
+enum class TornPageProtection : std::uint8_t { kFullPageWrites, kDoubleWrite, kOff };
 enum class WalInsertMethod : std::uint8_t { kSingleLock, kSlots, kReserve };
-enum class ClogUpdate : std::uint8_t { kLocked, kGroup, kAtomic };
 enum class StatementsTrack : std::uint8_t { kNone, kTop };
+enum class ClogUpdate : std::uint8_t { kLocked, kGroup, kAtomic };
 enum class SnapshotMethod : std::uint8_t { kScan, kCached, kCsn };
 
 }  // namespace pinwheel

@@ -36,9 +36,10 @@ extern const std::span<const EnumOption> kBackslashQuote;
 extern const std::span<const EnumOption> kBgwriterMode;
 extern const std::span<const EnumOption> kBufferReplacement;
 extern const std::span<const EnumOption> kBufferFreelist;
+extern const std::span<const EnumOption> kTornPageProtection;
 extern const std::span<const EnumOption> kWalInsertMethod;
-extern const std::span<const EnumOption> kClogUpdate;
 extern const std::span<const EnumOption> kStatementsTrack;
+extern const std::span<const EnumOption> kClogUpdate;
 extern const std::span<const EnumOption> kSnapshotMethod;
 
 }  // namespace pinwheel::parameter_options

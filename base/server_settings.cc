@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/name_match.h"
 #include "base/settings.h"
 #include "base/sqlstate.h"
 
@@ -39,6 +40,25 @@ std::string_view setting_source_name(SettingSource source) noexcept {
 
 void set_parameter_hooks(param::Id id, ParameterHooks new_hooks) noexcept { hooks()[id] = new_hooks; }
 const ParameterHooks& parameter_hooks(param::Id id) noexcept { return hooks()[id]; }
+
+namespace {
+
+/// check_custom_name for names given at start or in a file, where a slip of the pen is likelier than a custom
+/// parameter: the error's hint says what may have been meant.
+void check_unknown_name(std::string_view name) {
+  try {
+    check_custom_name(name);
+  } catch (SqlError& error) {
+    std::vector<std::string_view> known;
+    for (const Parameter& row : all_parameters()) known.push_back(row.name);
+    if (const std::string_view nearest = nearest_name(name, known); !nearest.empty()) {
+      error.fields().hint = "Perhaps you meant " + quoted(nearest) + ".";
+    }
+    throw;
+  }
+}
+
+}  // namespace
 
 /// Where a value comes from, and the strings it has had: readers may still hold an old one.
 struct ServerSettings::Origin {
@@ -111,7 +131,7 @@ void ServerSettings::set(std::string_view name, std::string_view value, SettingS
                          std::string file, int line) {
   const std::optional<param::Id> id = find_parameter(name);
   if (!id) {
-    check_custom_name(name);
+    check_unknown_name(name);
     custom_[std::string{name}] = value;
     return;
   }
@@ -202,7 +222,7 @@ std::vector<ConfigItem> without_overridden(std::vector<ConfigItem> items) {
 void check_file_item(const ConfigItem& item) {
   const std::optional<param::Id> id = find_parameter(item.name);
   if (!id) {
-    check_custom_name(item.name);
+    check_unknown_name(item.name);
     return;
   }
   const Parameter& row = parameter(*id);

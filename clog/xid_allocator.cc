@@ -1,5 +1,6 @@
 #include "clog/xid_allocator.h"
 
+#include <algorithm>
 #include <climits>
 #include <new>
 
@@ -13,6 +14,9 @@ namespace pinwheel::clog {
 namespace {
 /// OIDs below are for built-in objects; a counter that wrapped starts again above them.
 constexpr std::uint32_t kFirstBootstrapOid = 10'000;
+
+/// Where the status page of `xid` ends.
+constexpr Xid end_of_page(Xid xid) noexcept { return Xid{(xid.value / kXidsPerPage + 1) * kXidsPerPage}; }
 }  // namespace
 
 void XidAllocator::declare(shm::RegionBuilder& builder) {
@@ -38,8 +42,10 @@ void XidAllocator::extend() {
     const Xid first{shared_->extended_until.load(std::memory_order_relaxed)};
     if (next_xid() >= first) {
       // The page exists before any xid on it is given. Dying here leaves a zero page that nobody misses.
-      status_.extend(first);
-      shared_->extended_until.store(first.value + kXidsPerPage, std::memory_order_release);
+      if (first.value % kXidsPerPage == 0) status_.extend(first);
+      Xid until = end_of_page(first);
+      if (extender_ != nullptr) until = std::min(until, extender_->extend(first));
+      shared_->extended_until.store(until.value, std::memory_order_release);
     }
   } catch (...) {
     finish();
@@ -91,7 +97,9 @@ void XidAllocator::redo_next_oid(Oid next) noexcept { set_next_oid(next); }
 void XidAllocator::finish_recovery() {
   const Xid next = next_xid();
   status_.trim(Xid{shared_->checkpoint_xid}, next);
-  shared_->extended_until.store((next.value / kXidsPerPage + 1) * kXidsPerPage, std::memory_order_release);
+  Xid until = end_of_page(next);
+  if (extender_ != nullptr) until = std::min(until, extender_->start(next));
+  shared_->extended_until.store(until.value, std::memory_order_release);
 }
 
 }  // namespace pinwheel::clog

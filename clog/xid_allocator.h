@@ -19,11 +19,27 @@ class TransactionStatus;
 /// OIDs that one NEXT_OID record covers, as in PostgreSQL.
 inline constexpr std::uint32_t kOidPrefetch = 8192;
 
+/// Something else that must be ready for a range of xids before the first of them is given; txn's part. A
+/// range ends where `kXidsPerPage` divides its end, or before.
+class XidExtender {
+ public:
+  virtual ~XidExtender() = default;
+  /// End of recovery, one process: `next` is the first xid that will be given. Returns the end of the range
+  /// that is ready.
+  virtual Xid start(Xid next) = 0;
+  /// Makes a range ready that begins at `first`, where the last one ended, and returns its end. One process
+  /// at a time. May throw: nothing is given then, and it is called again.
+  virtual Xid extend(Xid first) = 0;
+};
+
 /// Gives out transaction ids and object ids.
 class XidAllocator {
  public:
   static void declare(shm::RegionBuilder& builder);
   XidAllocator(const shm::Segment& segment, TransactionStatus& status, wal::Log& log);
+
+  /// Before finish_recovery() and before any xid is given; the same kind in every process.
+  void set_extender(XidExtender* extender) noexcept { extender_ = extender; }
 
   /// A new xid. `publish(xid)` runs under the allocator's spin lock, before any later xid can be given: what
   /// it stores is seen by whoever sees next_xid() past this xid. It must be a few stores. Errors: those of
@@ -74,7 +90,8 @@ class XidAllocator {
     // Line 1: the spin lock protects writes of next_xid; anybody reads it.
     shm::SpinLock lock;
     std::atomic<std::uint64_t> next_xid{kFirstNormalXid.value};
-    /// The commit log has pages for all xids below. Written by who holds `extending`.
+    /// The commit log has pages for all xids below, and the extender is ready for them. Written by who holds
+    /// `extending`.
     std::atomic<std::uint64_t> extended_until{0};
     /// next_xid of the checkpoint that recovery began from. Start-up only.
     std::uint64_t checkpoint_xid = kFirstNormalXid.value;
@@ -91,6 +108,7 @@ class XidAllocator {
   Shared* shared_;
   TransactionStatus& status_;
   wal::Log& log_;
+  XidExtender* extender_ = nullptr;
 };
 
 }  // namespace pinwheel::clog

@@ -88,7 +88,7 @@ def lines(series, x_label, y_label, categorical=True, marks=()):
         return PLOT_HEIGHT - (PLOT_HEIGHT - TOP) * y / y_ticks[-1]
 
     body = _frame(y_label, x_label, y_ticks, y_at)
-    for x in xs if categorical else ticks(last, 5):
+    for x in xs if categorical else [x for x in ticks(last, 5) if x == int(x)]:
         if categorical or x <= last:
             body.append(_text(x_at(x), PLOT_HEIGHT + 15, x if categorical else number(x)))
     for x in marks:

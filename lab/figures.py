@@ -22,8 +22,8 @@ class Verdict:
 class PartFigures:
     """The measured cells of one part, by variant, swept value and client count. `part` is its stored definition."""
 
-    def __init__(self, part, cells, hardware_threads):
-        self.part, self.hardware_threads = part, hardware_threads
+    def __init__(self, part, cells, hardware_threads, quick=False):
+        self.part, self.hardware_threads, self.quick = part, hardware_threads, quick
         self.cells = {}
         for cell in cells:
             if cell["part"] == part["name"] and cell["status"] == "measured":
@@ -132,6 +132,8 @@ def verdict(figures, comparison):
     ratio, low, high = interval
     counts = sorted({pair[0] for pair in contended})
     where = f"{counts[0]} to {clients_text(counts[-1])}" if len(counts) > 1 else clients_text(counts[0])
+    if figures.quick:
+        return Verdict("undecided", None, f"Not judged, a smoke run: {subject} is {ratio:.3f} at {where} (measured here).{published}", tuple(points))
     if all(len(side) == 1 and len(side[0]) == 1 for pair in contended for side in pair[1:]):
         sentence = (f"Undecided (expected {EXPECTED[comparison['expect']]}): {subject} is {ratio:.3f} at {where} (measured here once: "
                     f"no interval).{published}")
@@ -204,5 +206,6 @@ def by_second(figures, variant, sweep, clients, name):
 def parts_of(results):
     """The figures of every part that has cells, in the experiment's order."""
     threads = results.run["machine"].get("hardware_threads") or 1
-    found = [PartFigures(part, list(results.cells.values()), threads) for part in results.run["definition"]["parts"]]
+    definition = results.run["definition"]
+    found = [PartFigures(part, list(results.cells.values()), threads, definition.get("quick", False)) for part in definition["parts"]]
     return [figures for figures in found if figures.cells]

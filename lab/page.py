@@ -9,7 +9,7 @@ STYLE = """
 body{margin:0 auto;max-width:980px;padding:16px;font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper)}
 h1{font-size:1.5rem;line-height:1.25;margin:.2em 0}h2{font-size:1.2rem;margin:2em 0 .4em;border-top:1px solid var(--line);padding-top:1em}
 h3{font-size:1rem;margin:1.4em 0 .3em}p{max-width:75ch}.soft{color:var(--soft);font-size:.9rem}
-.grid{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,340px),1fr));gap:16px}
+.grid{display:grid;margin:14px 0;grid-template-columns:repeat(auto-fill,minmax(min(100%,340px),1fr));gap:16px}
 figure{margin:0}figcaption{font-size:.85rem;margin-bottom:4px}
 svg{width:100%;height:auto;max-width:520px;display:block;font:12px system-ui,sans-serif;fill:var(--ink)}
 svg .grid{stroke:#e4e8ed;stroke-width:1}svg .mark{stroke:#888;stroke-width:1;stroke-dasharray:2 3}

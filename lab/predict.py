@@ -79,7 +79,7 @@ def inputs_of(figures, variant):
     busy = max(figures.clients)
     saturated = figures.at(variant, "1", busy) or alone
     processor = _mean(saturated, _processor_seconds)
-    delay = max(0.0, 1 / _mean(alone, lambda cell: cell["rate"]) - _mean(alone, _processor_seconds))
+    delay = max(0.0, 1 / _mean(alone, lambda cell: cell["rate"]) - processor)
     locks = _locks(alone, together)
     return {"processor_s": processor, "delay_s": delay, "locks": locks,
             "lock_counters": any(name.startswith("pg_stat_lwlocks.") for cell in alone for name in cell["counters"])}
@@ -146,8 +146,8 @@ def predict(results):
 def error_sentence(forecast):
     more = forecast["mean_error_more_cores"]
     return (f"Against the measured runs the model is off by {forecast['mean_error']:.0%} on average, {forecast['worst_error']:.0%} at worst"
-            + (f"; on two processors, which it did not see but for collisions, by {more:.0%}." if more is not None else ".")
-            + " Beyond two hardware threads nothing is measured: those figures are predictions from stated constants.")
+            + (f"; on more than one processor, of which it saw only the collisions of two, by {more:.0%}." if more is not None else ".")
+            + " Beyond the processors measured, figures are predictions from stated constants.")
 
 
 def _curve_table(forecast):

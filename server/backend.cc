@@ -76,6 +76,18 @@ class BackendProcess::EventTarget final : public PollTarget {
   void on_events(std::uint32_t) override {}
 };
 
+/// Sessions whose transactions others wait for go first.
+class BackendProcess::LockPrecedence : public Precedence {
+ public:
+  explicit LockPrecedence(const txn::RunningSet& running) : running_{running} {}
+  bool is_waited_for(shm::SessionIndex session) const noexcept override {
+    return running_.has_waiters(session);
+  }
+
+ private:
+  const txn::RunningSet& running_;
+};
+
 BackendProcess::BackendProcess(SharedState& shared, ServerSettings& settings, int channel)
     : shared_{shared},
       settings_{settings},
@@ -92,6 +104,8 @@ BackendProcess::BackendProcess(SharedState& shared, ServerSettings& settings, in
   poller_.add_level(shm::self().slot->event_fd, event_.get());
   statistics_flush_ = std::make_unique<StatisticsFlush>(engine_.activity);
   scheduler_.set_idle_work(statistics_flush_.get());
+  precedence_ = std::make_unique<LockPrecedence>(engine_.transactions.running());
+  scheduler_.set_precedence(precedence_.get());
   if (channel >= 0) channel_ = std::make_unique<ChannelTarget>(*this, channel);
 }
 

@@ -54,6 +54,7 @@ class BackendProcess final : public sql::ServerActions {
   class ChannelTarget;
   class EventTarget;
   class StatisticsFlush;
+  class LockPrecedence;
   void serve_requests();
   static void service_interrupts(std::uint32_t bits);
 
@@ -67,6 +68,7 @@ class BackendProcess final : public sql::ServerActions {
   std::unique_ptr<ChannelTarget> channel_;
   std::unique_ptr<EventTarget> event_;
   std::unique_ptr<StatisticsFlush> statistics_flush_;
+  std::unique_ptr<LockPrecedence> precedence_;
   bool stopping_ = false;
 };
 

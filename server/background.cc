@@ -7,7 +7,7 @@
 namespace pinwheel::server {
 namespace {
 
-/// With nothing to do the bgwriter sleeps this many times longer; whoever needs frames wakes it.
+/// With nothing to do the bgwriter sleeps this many times longer, if whoever needs frames wakes it.
 constexpr std::int64_t kIdleFactor = 50;
 
 }  // namespace
@@ -28,8 +28,9 @@ int run_bgwriter(SharedState& shared, ServerSettings& settings) {
   while (true) {
     const storage::BgwriterRound round = process.engine.storage.pool.run_bgwriter_once();
     std::int64_t delay_ms = settings.get_int(param::kBgwriterDelay);
-    if (round.idle) delay_ms *= kIdleFactor;
-    const auto event = round.idle ? shm::WaitEvent::kBgWriterHibernate : shm::WaitEvent::kBgWriterMain;
+    const bool sleeps_long = round.idle && demand_wakes_bgwriter(settings);
+    if (sleeps_long) delay_ms *= kIdleFactor;
+    const auto event = sleeps_long ? shm::WaitEvent::kBgWriterHibernate : shm::WaitEvent::kBgWriterMain;
     if (BackgroundProcess::shutdown_asked(process.wait(event, Deadline::after_ms(delay_ms)))) return 0;
   }
 }
@@ -37,14 +38,9 @@ int run_bgwriter(SharedState& shared, ServerSettings& settings) {
 int run_walwriter(SharedState& shared, ServerSettings& settings) {
   BackgroundProcess process{shared, settings, shm::ProcessKind::kWalwriter};
   wal::Log& log = process.engine.log;
-  log.set_sync_method(log_sync_method(settings));
   log.become_flusher();
-  log.set_sibling_counter(
-      [](void* transactions) {
-        return static_cast<txn::TransactionManager*>(transactions)->running().count_active();
-      },
-      &process.engine.transactions);
   while (true) {
+    log.set_sync_method(log_sync_method(settings));
     while (log.run_flusher_once(/*everything=*/false)) {
     }
     const std::int64_t delay_ms = settings.get_int(param::kWalWriterDelay);

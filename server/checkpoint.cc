@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/failpoints.h"
+#include "storage/file/double_write.h"
 
 namespace pinwheel::server {
 
@@ -29,15 +30,18 @@ CheckpointResult perform_checkpoint(Engine& engine, wal::ControlData& control, C
   failpoint::hit("checkpoint_before_sync");
   if (!online) engine.storage.files.settle_lengths();
   result.files_synced = engine.storage.files.sync_pending();
+  if (storage::DoubleWrite* const double_write = engine.storage.pool.double_write()) {
+    double_write->note_synced(result.redo);
+  }
   const std::int64_t sync_end_ns = monotonic_ns();
   result.write_ms = static_cast<double>(sync_start_ns - write_start_ns) / 1e6;
   result.sync_ms = static_cast<double>(sync_end_ns - sync_start_ns) / 1e6;
+  shm::count(shm::Counter::kCheckpointWriteMs, static_cast<std::uint64_t>(result.write_ms));
+  shm::count(shm::Counter::kCheckpointSyncMs, static_cast<std::uint64_t>(result.sync_ms));
 
   const auto position = engine.log.log_checkpoint(data, kind == CheckpointKind::kShutdown);
   failpoint::hit("checkpoint_before_control");
   control.state =
-  shm::count(shm::Counter::kCheckpointWriteMs, static_cast<std::uint64_t>(result.write_ms));
-  shm::count(shm::Counter::kCheckpointSyncMs, static_cast<std::uint64_t>(result.sync_ms));
       kind == CheckpointKind::kShutdown ? wal::ClusterState::kShutDown : wal::ClusterState::kInProduction;
   control.checkpoint = position.start.value;
   control.checkpoint_copy = data;

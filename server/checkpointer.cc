@@ -26,7 +26,8 @@ class Pacer final : public storage::FlushPacer {
   }
 
   void page_written(std::size_t done, std::size_t total) override {
-    if (hurry_ || total == 0 || done % kPagesPerLook != 0) return;
+    if (hurry_ || total == 0 || done / kPagesPerLook == looks_) return;
+    looks_ = done / kPagesPerLook;
     if (control_.checkpoint_immediate.load(std::memory_order_acquire) != 0) hurry_ = true;
     const double progress = static_cast<double>(done) / static_cast<double>(total);
     while (!hurry_ &&
@@ -48,6 +49,7 @@ class Pacer final : public storage::FlushPacer {
   BackgroundProcess& process_;
   ServerControl& control_;
   bool hurry_;
+  std::size_t looks_ = 0;
   std::int64_t start_ns_ = monotonic_ns();
   std::int64_t budget_ns_ = 0;
 };
@@ -69,7 +71,7 @@ int run_checkpointer(SharedState& shared, ServerSettings& settings) {
     const std::uint32_t requests =
         process.wait(shm::WaitEvent::kCheckpointerMain, Deadline::after_ms(waiting ? 0 : kLoopMs));
     if (BackgroundProcess::shutdown_asked(requests)) break;
-    process.engine.log.set_full_page_writes(settings.get_bool(param::kFullPageWrites));
+    process.engine.log.set_full_page_writes(logs_page_images(settings));
     process.engine.log.prepare_segments();
     const bool asked = control.checkpoint_immediate.exchange(0, std::memory_order_acq_rel) != 0;
     const bool by_volume = process.engine.log.checkpoint_due();

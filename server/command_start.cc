@@ -13,7 +13,6 @@
 #include <filesystem>
 
 #include "base/clock.h"
-#include "base/config_file.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -23,6 +22,7 @@
 #include "server/commands.h"
 #include "server/launcher.h"
 #include "server/lock_file.h"
+#include "server/profile.h"
 
 namespace pinwheel::server {
 namespace {
@@ -72,27 +72,7 @@ void set_assignment(ServerSettings& settings, const std::string& assignment) {
   settings.set(assignment.substr(0, equals), assignment.substr(equals + 1), SettingSource::kCommandLine);
 }
 
-/// profiles/NAME.conf of the source tree or of the installation; or any file.
-std::string find_profile(const std::string& name) {
-  if (name.find('/') != std::string::npos) return name;
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path();
-  std::string known;
-  for (const fs::path& base : {program / "profiles", program / "../profiles", program / "../../profiles",
-                               program / "../share/pinwheel/profiles", fs::path{"profiles"}}) {
-    const fs::path candidate = base / (name + ".conf");
-    if (fs::exists(candidate, error)) return candidate.string();
-    for (const auto& entry : fs::directory_iterator(base, error)) {
-      if (entry.path().extension() == ".conf")
-        known += (known.empty() ? "" : ", ") + entry.path().stem().string();
-    }
-    if (!known.empty()) break;
-  }
-  throw SqlError{sqlstate::kUndefinedFile, "profile \"" + name + "\" does not exist"}.hint(
-      "Profiles: " + known + ".");
-}
-
-/// As each setting is first met wins: command line over profile over files.
+/// Command line over profile over files.
 void load_settings(ServerSettings& settings, const StartOptions& options, const std::string& directory) {
   for (const std::string& assignment : options.common.settings) set_assignment(settings, assignment);
   if (!options.port.empty()) settings.set("port", options.port, SettingSource::kCommandLine);
@@ -111,15 +91,7 @@ void load_settings(ServerSettings& settings, const StartOptions& options, const 
     settings.set("config_file", directory + "/postgresql.conf", SettingSource::kOverride);
   }
   settings.load_files(settings.get_string(param::kConfigFile), directory, /*reload=*/false);
-  if (!options.profile.empty()) {
-    std::vector<ConfigItem> items;
-    parse_config_file(find_profile(options.profile), items);
-    for (const ConfigItem& item : items) {
-      const auto id = find_parameter(item.name);
-      if (id && settings.source(*id) == SettingSource::kCommandLine) continue;
-      settings.set(item.name, item.value, SettingSource::kCommandLine, item.file, item.line);
-    }
-  }
+  if (!options.profile.empty()) apply_profile(settings, options.profile);
   if (settings.get_bool(param::kSsl)) {
     throw SqlError{sqlstate::kFeatureNotSupported, "SSL is not supported by this build"};
   }

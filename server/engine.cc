@@ -40,14 +40,15 @@ Engine::Engine(const SharedState& shared, const ServerSettings& settings)
       activity{sql::ActivityTargets{table_statistics, &database_statistics, &statement_statistics,
                                     &storage.pool.relation_io()}},
       catalog_services{storage, clog.xids, transactions, locks, relations, invalidations, &activity},
-      dropper_{std::make_unique<Dropper>(storage)} {
+      dropper_{std::make_unique<Dropper>(storage)},
+      processes_{shared.processes()} {
   transactions.set_file_dropper(dropper_.get());
-  // Free frames run low: the background writer refills on demand, not by its clock.
-  storage.pool.set_refill_waker(
-      [](void* processes) {
-        static_cast<shm::ProcessTable*>(processes)->request(shm::ProcessKind::kBgwriter, shm::kRequestWork);
+  log.set_sibling_counter(
+      [](void* transactions) {
+        // Without the one that commits.
+        return static_cast<txn::TransactionManager*>(transactions)->running().count_active() - 1;
       },
-      &shared.processes());
+      &transactions);
   apply_settings(settings);
 }
 
@@ -55,8 +56,20 @@ Engine::~Engine() = default;
 
 void Engine::apply_settings(const ServerSettings& settings) {
   log.settings() = make_log_settings(settings);
+  log.files().set_zero_fill(settings.get_bool(param::kWalInitZero));
+  storage.pool.options().bgwriter_max_pages = static_cast<int>(settings.get_int(param::kBgwriterLruMaxpages));
+  storage.pool.options().bgwriter_multiplier = settings.get_real(param::kBgwriterLruMultiplier);
+  if (demand_wakes_bgwriter(settings)) {
+    storage.pool.set_refill_waker(
+        [](void* processes) {
+          static_cast<shm::ProcessTable*>(processes)->request(shm::ProcessKind::kBgwriter, shm::kRequestWork);
+        },
+        &processes_);
+  } else {
+    storage.pool.set_refill_waker(nullptr, nullptr);
+  }
   set_sync_enabled(settings.get_bool(param::kFsync));
+  storage.pool.set_timed(settings.get_bool(param::kTrackIoTiming));
 }
 
 }  // namespace pinwheel::server
-  storage.pool.set_timed(settings.get_bool(param::kTrackIoTiming));

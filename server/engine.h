@@ -45,6 +45,7 @@ class Engine {
  private:
   class Dropper;
   std::unique_ptr<Dropper> dropper_;
+  shm::ProcessTable& processes_;
 };
 
 }  // namespace pinwheel::server

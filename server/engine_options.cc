@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "base/parameter_enums.h"
 #include "base/parameters.h"
+#include "base/sqlstate.h"
 
 namespace pinwheel::server {
 namespace {
@@ -14,6 +16,21 @@ constexpr std::size_t kFixedProcesses = 16;
 /// Sessions of background processes: recovery, checkpointer, autovacuum launcher and others.
 constexpr std::size_t kFixedSessions = 8;
 constexpr std::uint64_t kMegabyte = 1u << 20;
+constexpr double kPercent = 100;
+
+storage::Replacement replacement_of(BufferReplacement setting) {
+  switch (setting) {
+    case BufferReplacement::kLockedClock:
+      return storage::Replacement::kLockedClock;
+    case BufferReplacement::kAtomicClock:
+      return storage::Replacement::kAtomicClock;
+    case BufferReplacement::kBatchedClock:
+      return storage::Replacement::kBatchedClock;
+    case BufferReplacement::kS3Fifo:
+      return storage::Replacement::kS3Fifo;
+  }
+  DB_PANIC("unknown buffer_replacement");
+}
 
 }  // namespace
 
@@ -61,27 +78,40 @@ EngineOptions make_engine_options(const ServerSettings& settings, const std::str
   storage::BufferPoolOptions& buffers = options.storage.buffers;
   buffers.frames = static_cast<std::size_t>(settings.get_int(param::kSharedBuffers));
   buffers.mapping_partitions = static_cast<std::size_t>(settings.get_int(param::kBufferMappingPartitions));
-  buffers.replacement =
-      settings.get_enum<BufferReplacement>(param::kBufferReplacement) == BufferReplacement::kLockedClock
-          ? storage::Replacement::kLockedClock
-          : storage::Replacement::kAtomicClock;
+  buffers.replacement = replacement_of(settings.get_enum<BufferReplacement>(param::kBufferReplacement));
   buffers.freelist_refill =
       settings.get_enum<BufferFreelist>(param::kBufferFreelist) == BufferFreelist::kRefill;
-  buffers.freelist_high_watermark = settings.get_real(param::kFreelistHighWatermark);
-  buffers.freelist_low_watermark = settings.get_real(param::kFreelistLowWatermark);
+  buffers.freelist_high_watermark = settings.get_real(param::kFreelistHighWatermark) / kPercent;
+  buffers.freelist_low_watermark = settings.get_real(param::kFreelistLowWatermark) / kPercent;
   buffers.freelist_partitions = static_cast<std::size_t>(settings.get_int(param::kFreelistPartitions));
   buffers.data_checksums = control.data_checksums != 0;
-  buffers.bgwriter_max_pages = static_cast<int>(settings.get_int(param::kBgwriterLruMaxpages));
-  buffers.bgwriter_multiplier = settings.get_real(param::kBgwriterLruMultiplier);
+  if (settings.get_enum<TornPageProtection>(param::kTornPageProtection) == TornPageProtection::kDoubleWrite) {
+    if (!buffers.data_checksums) {
+      throw SqlError{sqlstate::kObjectNotInPrerequisiteState,
+                     "torn_page_protection = double_write requires data checksums"}
+          .detail("The cluster was made with --no-data-checksums.")
+          .hint("Set torn_page_protection to full_page_writes.");
+    }
+    buffers.double_write_areas = options.process_capacity;
+  }
   options.storage.files.data_directory = data_directory;
   options.storage.files.max_open_files =
       static_cast<std::size_t>(settings.get_int(param::kMaxFilesPerProcess));
 
   options.transactions.snapshot_method = settings.get_enum<SnapshotMethod>(param::kSnapshotMethod);
+  options.transactions.commit_sequence.slots = static_cast<std::size_t>(settings.get_int(param::kCsnSlots));
+  options.transactions.commit_sequence.data_directory = data_directory;
+  options.transactions.commit_sequence.slots = static_cast<std::size_t>(settings.get_int(param::kCsnSlots));
+  options.transactions.commit_sequence.data_directory = data_directory;
   options.locks.session_capacity = session_capacity;
   options.locks.max_locks_per_transaction =
       static_cast<std::uint32_t>(settings.get_int(param::kMaxLocksPerTransaction));
   return options;
+}
+
+bool demand_wakes_bgwriter(const Settings& settings) {
+  return settings.get_enum<BgwriterMode>(param::kBgwriterMode) == BgwriterMode::kDemand &&
+         settings.get_enum<BufferFreelist>(param::kBufferFreelist) == BufferFreelist::kRefill;
 }
 
 wal::SyncMethod log_sync_method(const Settings& settings) {
@@ -96,6 +126,12 @@ wal::SyncMethod log_sync_method(const Settings& settings) {
       return wal::SyncMethod::kOpenDatasync;
   }
   return wal::SyncMethod::kFdatasync;
+}
+
+bool logs_page_images(const Settings& settings) {
+  return settings.get_bool(param::kFullPageWrites) &&
+         settings.get_enum<TornPageProtection>(param::kTornPageProtection) ==
+             TornPageProtection::kFullPageWrites;
 }
 
 wal::LogSettings make_log_settings(const Settings& settings) {
@@ -115,6 +151,8 @@ wal::LogSettings make_log_settings(const Settings& settings) {
   log.commit_siblings = static_cast<std::int32_t>(settings.get_int(param::kCommitSiblings));
   log.max_wal_bytes = static_cast<std::uint64_t>(settings.get_int(param::kMaxWalSize)) * kMegabyte;
   log.min_wal_bytes = static_cast<std::uint64_t>(settings.get_int(param::kMinWalSize)) * kMegabyte;
+  log.keep_wal_bytes = static_cast<std::uint64_t>(settings.get_int(param::kWalKeepSize)) * kMegabyte;
+  log.recycle_segments = settings.get_bool(param::kWalRecycle);
   log.flush_after_bytes =
       static_cast<std::uint64_t>(settings.get_int(param::kWalWriterFlushAfter)) * kPageSize;
   const double target = settings.get_real(param::kCheckpointCompletionTarget);

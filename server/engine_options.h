@@ -28,8 +28,15 @@ struct EngineOptions {
 EngineOptions make_engine_options(const ServerSettings& settings, const std::string& data_directory,
                                   const wal::ControlData& control);
 
+/// Whether sessions that find few free frames wake the background writer, instead of leaving it to its timer.
+bool demand_wakes_bgwriter(const Settings& settings);
+
 /// Setting wal_sync_method; the walwriter takes changes over.
 wal::SyncMethod log_sync_method(const Settings& settings);
+
+/// Whether first changes after a checkpoint log whole pages: full_page_writes, unless torn_page_protection
+/// names something else. The startup process and the checkpointer take it over.
+bool logs_page_images(const Settings& settings);
 
 /// Settings of the log that a reload may change.
 wal::LogSettings make_log_settings(const Settings& settings);

@@ -8,6 +8,7 @@
 #include "base/failpoints.h"
 #include "server/commands.h"
 #include "server/init.h"
+#include "server/profile.h"
 
 namespace pinwheel::server {
 namespace {
@@ -125,7 +126,6 @@ int run(int argc, char** argv) {
   add_directory(*check_app, common);
   check_app->callback([&] { status = command_check(common); });
 
-  try {
   TopCommandOptions top;
   CLI::App* top_app = app.add_subcommand("top", "show sessions, rates and waits of a running server");
   add_directory(*top_app, top.common);
@@ -140,9 +140,13 @@ int run(int argc, char** argv) {
   top_app->add_flag("--once", top.once, "print one frame as plain text, over one interval");
   top_app->callback([&] { status = command_top(top); });
 
+  try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error);
+  } catch (const UnknownProfile& error) {
+    print_error(error);
+    return 2;
   } catch (const SqlError& error) {
     print_error(error);
     return 1;

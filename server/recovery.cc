@@ -7,6 +7,7 @@
 #include "server/engine.h"
 #include "shm/interrupts.h"
 #include "storage/btree/redo.h"
+#include "storage/file/double_write.h"
 #include "storage/redo.h"
 #include "txn/transaction_record.h"
 #include "wal/describe.h"
@@ -78,10 +79,16 @@ void recover(Engine& engine, SharedState& shared, shm::Parker& parker) {
     log(LogLevel::kLog, "database system was not properly shut down; automatic recovery in progress");
     control.state = wal::ClusterState::kInCrashRecovery;
     wal::write_control_file(shared.data_directory(), control);
+    // Whatever torn_page_protection is now: it may have been another one when the server died.
+    storage::restore_torn_pages(engine.storage.files, control.system_identifier, Lsn{checkpoint.redo});
+    engine.storage.files.sync_everything();
     engine.storage.reset_unlogged(/*before_redo=*/true);
   }
   wal::RmgrRegistry registry;
   register_owners(registry, engine);
+  if (storage::DoubleWrite* const double_write = engine.storage.pool.double_write()) {
+    double_write->begin_recovery(Lsn{checkpoint.redo});
+  }
   wal::ReplayCallbacks callbacks;
   callbacks.quiet = clean;
   callbacks.before_record = [&engine](const wal::RecordView& record) {
@@ -106,7 +113,7 @@ int run_startup(SharedState& shared, ServerSettings& settings) {
   shm::set_current_session(&shared.sessions().slot(session), &parker, session);
   Engine engine{shared, settings};
   recover(engine, shared, parker);
-  engine.log.set_full_page_writes(settings.get_bool(param::kFullPageWrites));
+  engine.log.set_full_page_writes(logs_page_images(settings));
   while (!shared.sessions().try_release(session)) {
     shm::take_woken(shared.sessions(), [](shm::SessionIndex) {});
   }

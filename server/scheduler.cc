@@ -146,6 +146,7 @@ void Scheduler::make_ready(Fiber* fiber) {
 
 void Scheduler::switch_to(Fiber* fiber) {
   fiber->state_ = Fiber::State::kRunning;
+  fiber->woken_ = false;
   current_ = fiber;
   stack_limit = fiber->stack_limit_;
   shm::set_current_session(fiber->slot_, fiber, fiber->session_index_);
@@ -202,14 +203,44 @@ void Scheduler::run_on_main_stack(const std::function<void()>& call) {
   if (main_stack_error_) std::rethrow_exception(std::exchange(main_stack_error_, nullptr));
 }
 
+bool Scheduler::goes_first(const Fiber& fiber) const {
+  return fiber.woken_ || (precedence_ != nullptr && fiber.session_index_ != shm::kNoSession &&
+                          precedence_->is_waited_for(fiber.session_index_));
+}
+
+bool Scheduler::move_ahead(std::size_t place) {
+  const auto first = [this](const Fiber* fiber) { return goes_first(*fiber); };
+  const auto others = std::stable_partition(ready_.begin(), ready_.end(), first);
+  if (others == ready_.begin()) return false;
+  running_batch_.insert(running_batch_.begin() + static_cast<std::ptrdiff_t>(place), ready_.begin(), others);
+  ready_.erase(ready_.begin(), others);
+  return true;
+}
+
 void Scheduler::run_ready() {
-  running_batch_.swap(ready_);
-  for (Fiber* fiber : running_batch_) {
+  bool waited_for = move_ahead(0);
+  running_batch_.insert(running_batch_.end(), ready_.begin(), ready_.end());
+  ready_.clear();
+  for (std::size_t i = 0; i < running_batch_.size(); ++i) {
     run_started_ns_ = coarse_monotonic_ns();
-    switch_to(fiber);
+    switch_to(running_batch_[i]);
+    if (waited_for && (i + 1) % kFibersBetweenLooks == 0 && i + 1 < running_batch_.size()) {
+      poller_.wait(0);
+      take_woken();
+      move_ahead(i + 1);
+    }
   }
   running_batch_.clear();
   destroy_finished();
+}
+
+void Scheduler::take_woken() {
+  shm::take_woken(sessions_, [this](shm::SessionIndex index) {
+    Fiber* fiber = by_session_[index.value];
+    if (fiber == nullptr || fiber->state_ != Fiber::State::kParked) return;
+    fiber->woken_ = true;
+    make_ready(fiber);
+  });
 }
 
 void Scheduler::destroy_finished() {
@@ -268,12 +299,8 @@ void Scheduler::sleep() {
 }
 
 void Scheduler::run(const std::function<bool()>& finished) {
-  const auto resume = [this](shm::SessionIndex index) {
-    Fiber* fiber = by_session_[index.value];
-    if (fiber != nullptr && fiber->state_ == Fiber::State::kParked) make_ready(fiber);
-  };
   while (!finished()) {
-    shm::take_woken(sessions_, resume);
+    take_woken();
     expire_timers();
     if (!ready_.empty()) run_ready();
     if (!ready_.empty()) {

@@ -79,7 +79,7 @@ void SharedState::build(const ServerSettings& settings) {
   wal::Log::declare(builder, options_.log);
   clog::Clog::declare(builder, options_.clog);
   storage::Storage::declare(builder, options_.storage);
-  txn::TransactionManager::declare(builder, session_capacity);
+  txn::TransactionManager::declare(builder, session_capacity, options_.transactions);
   txn::LockManager::declare(builder, options_.locks);
   sql::InvalidationLog::declare(builder);
   sql::TableStatistics::declare(builder, kCountedTables);

@@ -30,7 +30,7 @@ void RunningSet::declare(shm::RegionBuilder& builder, std::size_t session_capaci
 }
 
 RunningSet::RunningSet(const shm::Segment& segment, const shm::ProcessTable& processes,
-                       const shm::SessionTable& sessions, clog::Clog& clog)
+                       const shm::SessionTable& sessions, clog::Clog& clog, CommitSequence* sequence)
     : header_{segment.as<Header>("Running transactions")},
       xids_{segment.as<std::atomic<std::uint64_t>>("Running xids")},
       directory_{segment.as<std::atomic<std::uint64_t>>("Running xid directory")},
@@ -39,7 +39,10 @@ RunningSet::RunningSet(const shm::Segment& segment, const shm::ProcessTable& pro
       directory_mask_{directory_size(capacity_) - 1},
       processes_{processes},
       sessions_{sessions},
-      clog_{clog} {}
+      clog_{clog},
+      sequence_{sequence} {
+  if (sequence != nullptr) clog.xids.set_extender(this);
+}
 
 std::uint32_t RunningSet::slot_limit() const noexcept {
   return header_->slot_limit.load(std::memory_order_acquire);
@@ -110,6 +113,9 @@ void RunningSet::begin_finish() noexcept {
 }
 
 void RunningSet::finish(shm::SessionIndex session) noexcept {
+  if (sequence_ != nullptr) {
+    return leave_sequence(session, Xid{xids_[session.value].load(std::memory_order_relaxed)});
+  }
   Slot& slot = slots_[session.value];
   begin_finish();
   xids_[session.value].store(0, std::memory_order_seq_cst);
@@ -172,7 +178,7 @@ RunningSet::Stamp RunningSet::stamp() const noexcept { return header_->ends.load
 
 bool RunningSet::scan(shm::SessionIndex self, Snapshot& snapshot, std::vector<Xid>& running) const {
   running.clear();
-  snapshot.overflowed = false;
+  snapshot.unlisted = Snapshot::Answer::kComplete;
   // First: an xid below was shown in its slot before next_xid() passed it, so the scan meets it or its end.
   snapshot.xmax = clog_.xids.next_xid();
   Xid xmin = snapshot.xmax;
@@ -184,7 +190,9 @@ bool RunningSet::scan(shm::SessionIndex self, Snapshot& snapshot, std::vector<Xi
     xmin = std::min(xmin, Xid{xid});
     failpoint::hit("snapshot_scan");
     const Slot& slot = slots_[i];
-    if (slot.overflowed.load(std::memory_order_acquire) != 0) snapshot.overflowed = true;
+    if (slot.overflowed.load(std::memory_order_acquire) != 0) {
+      snapshot.unlisted = Snapshot::Answer::kAskParent;
+    }
     const std::uint32_t count = slot.subxid_count.load(std::memory_order_acquire);
     for (std::uint32_t j = 0; j < count; ++j) {
       const std::uint64_t subxid = slot.subxids[j].load(std::memory_order_relaxed);
@@ -213,6 +221,25 @@ RunningSet::Stamp RunningSet::build(shm::SessionIndex self, Snapshot& snapshot, 
   return build_gated(self, snapshot, running);
 }
 
+RunningSet::Stamp RunningSet::build_for_process(shm::SessionIndex self, Snapshot& snapshot,
+                                                std::vector<Xid>& running) {
+  if (sessions_here_ < 2) return build(self, snapshot, running);
+  const Stamp built = build(shm::kNoSession, snapshot, running);
+  if (built != kNoStamp) {
+    kept_ = snapshot;
+    kept_running_ = running;
+    kept_stamp_ = built;
+  }
+  return built;
+}
+
+bool RunningSet::copy_kept(Stamp now, Snapshot& snapshot, std::vector<Xid>& running) const {
+  if (kept_stamp_ != now) return false;
+  snapshot = kept_;
+  running = kept_running_;
+  return true;
+}
+
 RunningSet::Stamp RunningSet::build_gated(shm::SessionIndex self, Snapshot& snapshot,
                                           std::vector<Xid>& running) {
   shm::ExclusiveGuard guard{header_->gate};
@@ -228,9 +255,10 @@ RunningSet::Stamp RunningSet::build_gated(shm::SessionIndex self, Snapshot& snap
 // ---- Horizons ----
 
 Xid RunningSet::compute_horizon() noexcept {
-  const Stamp now = stamp();
+  const std::uint64_t ended = count_ended();
   // Two passes, xids before xmins: txn/README.md needs this order.
-  Xid oldest = oldest_running();
+  const Xid running = oldest_running();
+  Xid oldest = running;
   std::atomic_thread_fence(std::memory_order_seq_cst);
   for (std::uint32_t i = 0; i < slot_limit(); ++i) {
     const std::uint64_t xmin = slots_[i].xmin.load(std::memory_order_seq_cst);
@@ -238,15 +266,21 @@ Xid RunningSet::compute_horizon() noexcept {
   }
   // A provisional xmin may be lower than an older horizon, which stays true.
   horizon_ = std::max(horizon_, oldest);
-  horizon_stamp_ = now;
+  horizon_ended_ = ended;
+  // Whoever ends as the oldest is on his way to do it; but no snapshot taken after this horizon shall be
+  // older.
+  if (sequence_ != nullptr && sequence_->oldest() < running) advance_oldest();
   return horizon_;
 }
 
 Xid RunningSet::horizon() noexcept {
   // Recomputed once 16 more transactions have ended: the scan is then a small part of their work.
-  const Stamp now = stamp() >> kEndedShift;
-  if (horizon_stamp_ == kNoStamp || now - (horizon_stamp_ >> kEndedShift) >= 16) return compute_horizon();
+  if (horizon_ended_ == kNever || count_ended() - horizon_ended_ >= 16) return compute_horizon();
   return horizon_;
+}
+
+std::uint64_t RunningSet::count_ended() const noexcept {
+  return sequence_ != nullptr ? sequence_->last().value : stamp() >> kEndedShift;
 }
 
 Xid RunningSet::oldest_running() const noexcept {
@@ -298,6 +332,10 @@ shm::SessionIndex RunningSet::search_owner(Xid xid) {
 }
 
 // ---- Waiting ----
+
+bool RunningSet::has_waiters(shm::SessionIndex session) const noexcept {
+  return slots_[session.value].first_waiter.load(std::memory_order_relaxed) != 0;
+}
 
 bool RunningSet::enqueue_waiter(Xid xid, shm::SessionIndex waiter) {
   const shm::SessionIndex owner = owner_of(xid);

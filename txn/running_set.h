@@ -3,7 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <span>
 #include <vector>
 
 #include "base/ids.h"
@@ -12,6 +12,7 @@
 #include "shm/parking.h"
 #include "shm/segment.h"
 #include "shm/session_slot.h"
+#include "txn/commit_sequence.h"
 #include "txn/snapshot.h"
 
 namespace pinwheel::txn {
@@ -31,11 +32,17 @@ struct VirtualXid {
 /// txn/README.md proves what is claimed here: snapshots are consistent cuts, no completed transaction whose
 /// end was told to anybody is missing in a later snapshot, and no version that a live snapshot sees is older
 /// than a horizon. Nobody takes a latch on any of the paths of a transaction.
-class RunningSet {
+///
+/// With a CommitSequence (snapshot_method = csn), snapshots are Cuts of it and build() is not to be called;
+/// the set still says who runs and gives the horizons, and keeps the sequence going.
+class RunningSet : private clog::XidExtender {
  public:
   static void declare(shm::RegionBuilder& builder, std::size_t session_capacity);
+  /// `sequence` is null but for snapshot_method = csn, and outlives this.
   RunningSet(const shm::Segment& segment, const shm::ProcessTable& processes,
-             const shm::SessionTable& sessions, clog::Clog& clog);
+             const shm::SessionTable& sessions, clog::Clog& clog, CommitSequence* sequence);
+  RunningSet(const RunningSet&) = delete;
+  RunningSet& operator=(const RunningSet&) = delete;
 
   // ---- Owner of a slot ----
 
@@ -48,8 +55,13 @@ class RunningSet {
   Xid start_subxid(shm::SessionIndex session, Xid parent);
   /// After the statuses of aborted subxids are set: keeps the first `kept` and wakes who waits for the rest.
   void drop_subxids(shm::SessionIndex session, std::uint32_t kept) noexcept;
-  /// Ends the transaction for all observers and wakes its waiters. After its status is set.
+  /// Ends an aborted transaction for all observers and wakes its waiters. After its status is set.
   void finish(shm::SessionIndex session) noexcept;
+  /// Likewise for a committed one: it and all `subxids` become visible to new snapshots at once.
+  void finish_commit(shm::SessionIndex session, Xid top, std::span<const Xid> subxids) noexcept {
+    if (sequence_ == nullptr) return finish(session);
+    finish_numbered(session, top, subxids);
+  }
   std::uint32_t subxid_count(shm::SessionIndex session) const noexcept;
   bool subxids_overflowed(shm::SessionIndex session) const noexcept;
 
@@ -77,9 +89,27 @@ class RunningSet {
   /// `self`, whose xmin must be published, with any value not above the result's.
   Stamp build(shm::SessionIndex self, Snapshot& snapshot, std::vector<Xid>& running);
 
-  /// True while `xid`, top or sub, belongs to a transaction that has not left. Ask before its status.
-  bool is_running(Xid xid) { return owner_of(xid) != shm::kNoSession; }
-  /// The session that runs `xid`; kNoSession when it is over.
+  // For snapshot_method = cached, where many sessions of a process want the same snapshot.
+  void join_process() noexcept { ++sessions_here_; }
+  void leave_process() noexcept { --sessions_here_; }
+  /// build() for all sessions of this process, when there are several: none is left out, and the result is
+  /// kept.
+  Stamp build_for_process(shm::SessionIndex self, Snapshot& snapshot, std::vector<Xid>& running);
+  /// Copies what build_for_process() kept if its stamp is `now`, as stamp() just said; false if not.
+  bool copy_kept(Stamp now, Snapshot& snapshot, std::vector<Xid>& running) const;
+
+  /// Null unless snapshot_method = csn. The xmin must be published before a cut is taken, as for build().
+  CommitSequence* sequence() const noexcept { return sequence_; }
+
+  /// True while `xid`, top or sub, belongs to a transaction that has not ended. Ask before its status. Once a
+  /// snapshot holds it as complete, the answer is false.
+  bool is_running(Xid xid) {
+    if (sequence_ != nullptr && xid >= horizon_ && sequence_->is_over(xid)) return false;
+    return owner_of(xid) != shm::kNoSession;
+  }
+  /// Whether somebody waits for the transaction of `session` to end. A hint: reads one word, latches nothing.
+  bool has_waiters(shm::SessionIndex session) const noexcept;
+  /// The session that runs `xid`; kNoSession when it has left it.
   shm::SessionIndex owner_of(Xid xid);
 
   /// Every xid below is over and no live snapshot sees it as running: what such xids deleted may be removed.
@@ -122,6 +152,13 @@ class RunningSet {
   struct Slot;
   struct Header;
 
+  // clog::XidExtender: rooms for numbers of new xids. In running_set_csn.cc, as are the next three.
+  Xid start(Xid next) override;
+  Xid extend(Xid first) override;
+  void finish_numbered(shm::SessionIndex session, Xid top, std::span<const Xid> subxids) noexcept;
+  void wait_for_publishers(Xid below) const noexcept;
+  void leave_sequence(shm::SessionIndex session, Xid top) noexcept;
+  void advance_oldest() noexcept;
   bool scan(shm::SessionIndex self, Snapshot& snapshot, std::vector<Xid>& running) const;
   Stamp build_gated(shm::SessionIndex self, Snapshot& snapshot, std::vector<Xid>& running);
   void begin_finish() noexcept;
@@ -130,6 +167,9 @@ class RunningSet {
   bool runs_in_slot(std::uint32_t index, Xid xid);
   shm::SessionIndex search_owner(Xid xid);
   std::uint32_t slot_limit() const noexcept;
+  /// Transactions that have ended; with csn those that have committed.
+  std::uint64_t count_ended() const noexcept;
+  static constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
   Header* header_;
   std::atomic<std::uint64_t>* xids_;       // dense, for scans; written by the owner of the slot, read by all
@@ -140,9 +180,15 @@ class RunningSet {
   const shm::ProcessTable& processes_;
   const shm::SessionTable& sessions_;
   clog::Clog& clog_;
-  // This process's last horizon and when it was computed.
+  CommitSequence* sequence_;
+  // The last snapshot built for several sessions of this process.
+  Snapshot kept_;
+  std::vector<Xid> kept_running_;
+  Stamp kept_stamp_ = kNoStamp;
+  std::uint32_t sessions_here_ = 0;
+  // This process's last horizon, and how many transactions had ended when it was computed.
   Xid horizon_{kFirstNormalXid};
-  Stamp horizon_stamp_ = kNoStamp;
+  std::uint64_t horizon_ended_ = kNever;
 };
 
 }  // namespace pinwheel::txn

@@ -41,6 +41,8 @@ struct RunningSet::Slot {
   /// Valid subxids; more are running if `overflowed`.
   std::atomic<std::uint32_t> subxid_count{0};
   std::atomic<std::uint32_t> overflowed{0};
+  /// 1 while the owner publishes a commit in the ring of the commit sequence.
+  std::atomic<std::uint32_t> publishing{0};
 
   // Line 2: the list of sessions that wait for the transaction in this slot, by index + 1. Protected by
   // `waiters_lock`; `first_waiter` is also looked at without it by who ends the transaction.

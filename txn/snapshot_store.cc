@@ -9,9 +9,14 @@
 namespace pinwheel::txn {
 
 SnapshotStore::SnapshotStore(RunningSet& running, shm::SessionIndex session, SnapshotMethod method) noexcept
-    : running_{running}, session_{session}, method_{method} {}
+    : running_{running}, session_{session}, method_{method} {
+  running_.join_process();
+}
 
-SnapshotStore::~SnapshotStore() { DB_ASSERT(live_count_ == 0); }
+SnapshotStore::~SnapshotStore() {
+  DB_ASSERT(live_count_ == 0);
+  running_.leave_process();
+}
 
 SnapshotHandle SnapshotStore::take(CommandId command) {
   shm::count(shm::Counter::kSnapshotsTaken);
@@ -21,15 +26,48 @@ SnapshotHandle SnapshotStore::take(CommandId command) {
     const Xid provisional = last_ == kNone ? kFirstNormalXid : entries_[last_]->snapshot.xmin;
     running_.publish_xmin(session_, provisional);
   }
-  if (method_ != SnapshotMethod::kScan && last_ != kNone && entries_[last_]->stamp == running_.stamp()) {
+  if (method_ == SnapshotMethod::kCsn) return take_cut(command);
+  const bool may_reuse = method_ == SnapshotMethod::kCached;
+  const RunningSet::Stamp now = may_reuse ? running_.stamp() : RunningSet::kNoStamp;
+  if (may_reuse && last_ != kNone && entries_[last_]->stamp == now) {
     shm::count(shm::Counter::kSnapshotsReused);
     return hand_out(last_, command);
   }
   const std::uint32_t at = find_unused_entry();
   Entry& entry = *entries_[at];
-  entry.stamp = running_.build(session_, entry.snapshot, entry.running);
+  if (may_reuse && running_.copy_kept(now, entry.snapshot, entry.running)) {
+    shm::count(shm::Counter::kSnapshotsCopied);
+    entry.stamp = now;
+  } else if (may_reuse) {
+    entry.stamp = running_.build_for_process(session_, entry.snapshot, entry.running);
+  } else {
+    entry.stamp = running_.build(session_, entry.snapshot, entry.running);
+  }
   entry.snapshot.running = entry.running.data();
   entry.snapshot.running_count = static_cast<std::uint32_t>(entry.running.size());
+  return hand_out_newest(at, command);
+}
+
+SnapshotHandle SnapshotStore::take_cut(CommandId command) {
+  const CommitSequence::Cut cut = running_.sequence()->cut();
+  if (last_ != kNone) {
+    const Snapshot& last = entries_[last_]->snapshot;
+    if (last.csn == cut.csn && last.xmin == cut.oldest) {
+      shm::count(shm::Counter::kSnapshotsReused);
+      return hand_out(last_, command);
+    }
+  }
+  shm::count(shm::Counter::kSnapshotsCopied);
+  const std::uint32_t at = find_unused_entry();
+  Snapshot& snapshot = entries_[at]->snapshot;
+  snapshot.xmin = cut.oldest;
+  snapshot.xmax = kMaxXid;
+  snapshot.unlisted = Snapshot::Answer::kAskSequence;
+  snapshot.csn = cut.csn;
+  return hand_out_newest(at, command);
+}
+
+SnapshotHandle SnapshotStore::hand_out_newest(std::uint32_t at, CommandId command) noexcept {
   last_ = at;
   SnapshotHandle handle = hand_out(at, command);
   publish_oldest();

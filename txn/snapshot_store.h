@@ -60,8 +60,9 @@ class SnapshotStore {
   SnapshotStore(const SnapshotStore&) = delete;
   SnapshotStore& operator=(const SnapshotStore&) = delete;
 
-  /// What is complete now. With the method `cached`, when nothing has completed since the last one was built,
-  /// that one is handed out again and no shared line is written but the session's own.
+  /// What is complete now. No shared line is written but the session's own. When nothing has completed since
+  /// the last one, the methods `cached` and `csn` hand it out again; `cached` else takes over the one that
+  /// another session of the process has built since, and `csn` copies two words.
   SnapshotHandle take(CommandId command);
 
   /// Snapshots in use.
@@ -77,8 +78,11 @@ class SnapshotStore {
   };
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-  SnapshotHandle hand_out(std::uint32_t entry, CommandId command) noexcept;
+  SnapshotHandle take_cut(CommandId command);
   std::uint32_t find_unused_entry();
+  /// Hands out an entry just filled, which is the newest now.
+  SnapshotHandle hand_out_newest(std::uint32_t entry, CommandId command) noexcept;
+  SnapshotHandle hand_out(std::uint32_t entry, CommandId command) noexcept;
   void release(std::uint32_t entry) noexcept;
   void publish_oldest() noexcept;
 

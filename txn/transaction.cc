@@ -71,8 +71,9 @@ void Transaction::commit(const CommitOptions& options) {
     // it: redo sets the status.
     manager_.clog().status.set(top_xid_, subxids_, clog::XidStatus::kCommitted, durable ? kInvalidLsn : end);
     running.end_commit(session_);
+    running.finish_commit(session_, top_xid_, subxids_);
   }
-  leave_running_set();
+  manager_.running().set_virtual_xid(session_, 0);
   shm::count(shm::Counter::kCommits);
   for (TransactionHooks* hooks : hooks_) hooks->after_commit();
   drop_collected_files();
@@ -93,19 +94,14 @@ void Transaction::abort() noexcept {
     // Not waited for: without the record recovery comes to the same end.
     insert_end_record(EndKind::kAbort, top_xid_, subxids_);
     manager_.clog().status.set(top_xid_, subxids_, clog::XidStatus::kAborted, kInvalidLsn);
+    manager_.running().finish(session_);
   }
-  leave_running_set();
+  manager_.running().set_virtual_xid(session_, 0);
   shm::count(shm::Counter::kRollbacks);
   for (auto hooks = hooks_.rbegin(); hooks != hooks_.rend(); ++hooks) (*hooks)->after_abort();
   drop_collected_files();
   locks_.release_all();
   reset();
-}
-
-void Transaction::leave_running_set() noexcept {
-  RunningSet& running = manager_.running();
-  if (is_valid(top_xid_)) running.finish(session_);
-  running.set_virtual_xid(session_, 0);
 }
 
 void Transaction::reset() noexcept {

@@ -168,7 +168,6 @@ class Transaction {
   Lsn insert_end_record(EndKind kind, Xid xid, std::span<const Xid> subxids) noexcept;
   void collect_files(bool at_commit, int from_level) noexcept;
   void drop_collected_files() noexcept;
-  void leave_running_set() noexcept;
   void reset() noexcept;
 
   TransactionManager& manager_;

@@ -4,14 +4,31 @@
 
 namespace pinwheel::txn {
 
-void TransactionManager::declare(shm::RegionBuilder& builder, std::size_t session_capacity) {
+void TransactionManager::declare(shm::RegionBuilder& builder, std::size_t session_capacity,
+                                 const TransactionManagerOptions& options) {
   RunningSet::declare(builder, session_capacity);
+  if (options.snapshot_method == SnapshotMethod::kCsn) {
+    CommitSequence::declare(builder, options.commit_sequence);
+  }
 }
 
 TransactionManager::TransactionManager(const shm::Segment& segment, const TransactionManagerOptions& options,
                                        wal::Log& log, clog::Clog& clog, const shm::ProcessTable& processes,
                                        const shm::SessionTable& sessions)
-    : options_{options}, log_{log}, clog_{clog}, running_{segment, processes, sessions, clog} {}
+    : options_{options},
+      log_{log},
+      clog_{clog},
+      sequence_{options.snapshot_method == SnapshotMethod::kCsn
+                    ? std::make_unique<CommitSequence>(segment, options.commit_sequence)
+                    : nullptr},
+      running_{segment, processes, sessions, clog, sequence_.get()} {}
+
+bool TransactionManager::is_complete_unlisted(const Snapshot& snapshot, Xid xid, Snapshot::Answer answer) {
+  if (answer == Snapshot::Answer::kAskSequence) return sequence_->is_complete(xid, snapshot.csn);
+  // Some running transaction has more subtransactions than its slot held: is this one of them?
+  const Xid top = clog_.subtransactions.top(xid, snapshot.xmin);
+  return top == xid || snapshot.find(top) != Snapshot::Answer::kRunning;
+}
 
 TransactionManager::State TransactionManager::state(Xid xid) {
   // Before the status: a committer sets its status first and leaves the running set after.

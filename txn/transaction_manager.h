@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -10,6 +11,7 @@
 #include "clog/clog.h"
 #include "shm/segment.h"
 #include "shm/session_slot.h"
+#include "txn/commit_sequence.h"
 #include "txn/running_set.h"
 
 namespace pinwheel::wal {
@@ -28,12 +30,15 @@ class FileDropper {
 
 struct TransactionManagerOptions {
   SnapshotMethod snapshot_method = SnapshotMethod::kCached;
+  /// Used with the method csn only.
+  CommitSequenceOptions commit_sequence;
 };
 
 /// What transactions of one process need: logs, statuses, ids, the running set. One per process.
 class TransactionManager {
  public:
-  static void declare(shm::RegionBuilder& builder, std::size_t session_capacity);
+  static void declare(shm::RegionBuilder& builder, std::size_t session_capacity,
+                      const TransactionManagerOptions& options);
   TransactionManager(const shm::Segment& segment, const TransactionManagerOptions& options, wal::Log& log,
                      clog::Clog& clog, const shm::ProcessTable& processes, const shm::SessionTable& sessions);
   TransactionManager(const TransactionManager&) = delete;
@@ -56,15 +61,27 @@ class TransactionManager {
   /// abort always, for a commit when its record is on disk.
   State outcome(Xid xid, bool& durable);
 
+  /// The effects of `xid`, which is not the asker's own, are in the snapshot if it committed; outcome() says
+  /// whether it did. Errors: those of reading pg_subtrans or pg_csn.
+  bool is_complete(const Snapshot& snapshot, Xid xid) {
+    const Snapshot::Answer answer = snapshot.find(xid);
+    if (answer <= Snapshot::Answer::kRunning) [[likely]]
+      return answer == Snapshot::Answer::kComplete;
+    return is_complete_unlisted(snapshot, xid, answer);
+  }
+
   /// Every xid below is over for every live snapshot: versions they deleted may be pruned. Cheap.
   Xid horizon() noexcept { return running_.horizon(); }
   /// Exact, for VACUUM.
   Xid compute_horizon() noexcept { return running_.compute_horizon(); }
 
  private:
+  bool is_complete_unlisted(const Snapshot& snapshot, Xid xid, Snapshot::Answer answer);
+
   TransactionManagerOptions options_;
   wal::Log& log_;
   clog::Clog& clog_;
+  std::unique_ptr<CommitSequence> sequence_;  // null unless snapshot_method = csn
   RunningSet running_;
   FileDropper* dropper_ = nullptr;
   // The last outcome this process looked up: tuples next to each other are often of one transaction.

@@ -52,17 +52,7 @@ Xid updater_of_multixact(TransactionManager& manager, Xid multixact) {
 // ---- MVCC ----
 
 bool MvccPredicate::runs_for_snapshot(Xid xid) const {
-  switch (snapshot_->find(xid)) {
-    case Snapshot::Answer::kComplete:
-      return false;
-    case Snapshot::Answer::kRunning:
-      return true;
-    case Snapshot::Answer::kAskParent:
-      break;
-  }
-  // Some running transaction has more subtransactions than its slot held: is this one of them?
-  const Xid top = transaction_->manager().clog().subtransactions.top(xid, snapshot_->xmin);
-  return top != xid && snapshot_->find(top) == Snapshot::Answer::kRunning;
+  return !transaction_->manager().is_complete(*snapshot_, xid);
 }
 
 bool MvccPredicate::inserted(const HeapTupleView& tuple, const TupleMarks& marks) const {

@@ -49,6 +49,9 @@ struct LogSettings {
   std::uint64_t checkpoint_after_bytes = 512u << 20;
   std::uint64_t min_wal_bytes = 80u << 20;
   std::uint64_t max_wal_bytes = 1u << 30;
+  /// Log before the insert position that checkpoints leave alone (wal_keep_size).
+  std::uint64_t keep_wal_bytes = 0;
+  bool recycle_segments = true;  // wal_recycle
 };
 
 /// wal_buffers = -1: a 32nd of shared_buffers, from 8 pages to one segment; other values are raised to 4.

@@ -33,8 +33,11 @@ SegmentFiles::Recycled Log::finish_checkpoint(Lsn redo) {
                                 std::max(settings_.min_wal_bytes, settings_.max_wal_bytes));
   const SegmentNumber current = files_.segment_of(written_position());
   const SegmentNumber last_spare = files_.segment_of(redo + ahead);
-  const unsigned spare = last_spare > current ? static_cast<unsigned>(last_spare - current) : 1;
-  return files_.recycle(files_.segment_of(redo), current, spare);
+  unsigned spare = last_spare > current ? static_cast<unsigned>(last_spare - current) : 1;
+  if (!settings_.recycle_segments) spare = 0;
+  const std::uint64_t end = written_position().value;
+  const Lsn kept{end > settings_.keep_wal_bytes ? end - settings_.keep_wal_bytes : 0};
+  return files_.recycle(files_.segment_of(std::min(redo, kept)), current, spare);
 }
 
 }  // namespace pinwheel::wal

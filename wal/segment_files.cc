@@ -25,6 +25,7 @@ constexpr std::string_view kTemporaryPrefix = "xlogtemp.";
 constexpr std::uint64_t segments_per_id(std::uint32_t segment_bytes) { return (1ULL << 32) / segment_bytes; }
 
 int open_flags(SyncMethod method) {
+  if (!sync_enabled()) return 0;
   switch (method) {
     case SyncMethod::kOpenDatasync:
       return O_DSYNC;
@@ -135,32 +136,37 @@ bool SegmentFiles::create(SegmentNumber segment) {
   {
     const shm::WaitEventScope waiting{shm::WaitEvent::kWalInitWrite};
     const File file = File::open(temporary, OpenMode::kTruncate);
-    const auto zeros = std::make_unique<std::byte[]>(kZeroChunk);
     const std::uint64_t size = kSegmentHeaderBytes + segment_bytes_;
-    // Real zeros, not fallocate: extents marked unwritten would cost a metadata write at each first sync.
-    for (std::uint64_t at = 0; at < size; at += kZeroChunk) {
-      file.write_at(at, {zeros.get(), std::min<std::uint64_t>(kZeroChunk, size - at)});
+    if (zero_fill_) {
+      // Real zeros, not fallocate: extents marked unwritten would cost a metadata write at each first sync.
+      const auto zeros = std::make_unique<std::byte[]>(kZeroChunk);
+      for (std::uint64_t at = 0; at < size; at += kZeroChunk) {
+        file.write_at(at, {zeros.get(), std::min<std::uint64_t>(kZeroChunk, size - at)});
+      }
+    } else {
+      file.truncate(size);
     }
     write_header(file, segment);
+    const shm::WaitEventScope syncing{shm::WaitEvent::kWalInitSync};
     file.sync();
   }
   const bool made = rename_if_absent(temporary, path);
   if (!made) remove_file_if_exists(temporary);
   sync_directory(directory_);
-    const shm::WaitEventScope syncing{shm::WaitEvent::kWalInitSync};
   return made;
 }
 
 File& SegmentFiles::writable(SegmentNumber segment, SyncMethod method) {
-  if (open_.is_open() && open_segment_ == segment && open_method_ == method) return open_;
+  const int flags = open_flags(method);
+  if (open_.is_open() && open_segment_ == segment && open_flags_ == flags) return open_;
   create(segment);
   if (!open_for_read(segment)) {
     throw SqlError{sqlstate::kDataCorrupted,
                    "invalid header in log segment file \"" + path_of(segment) + "\""};
   }
-  open_ = File::open(path_of(segment), OpenMode::kReadWrite, open_flags(method));
+  open_ = File::open(path_of(segment), OpenMode::kReadWrite, flags);
   open_segment_ = segment;
-  open_method_ = method;
+  open_flags_ = flags;
   return open_;
 }
 

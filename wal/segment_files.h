@@ -62,6 +62,9 @@ class SegmentFiles {
   /// fdatasync has no metadata to write. If the process dies in here, a file "xlogtemp.PID" is left, which
   /// remove_leftovers() takes. True when it was made.
   bool create(SegmentNumber segment);
+  /// Setting wal_init_zero: when off, a new file has its length but no blocks yet, and the disk may turn out
+  /// to be full when log is written to it.
+  void set_zero_fill(bool on) noexcept { zero_fill_ = on; }
   bool exists(SegmentNumber segment) const;
 
   /// Opens for reading and verifies the header; nothing when absent or not this segment's.
@@ -94,9 +97,10 @@ class SegmentFiles {
   std::string directory_;  // DIR/pg_wal
   std::uint32_t segment_bytes_;
   std::uint64_t system_identifier_;
+  bool zero_fill_ = true;
   File open_;
   SegmentNumber open_segment_ = 0;
-  SyncMethod open_method_{};
+  int open_flags_ = 0;  // of open(2), which the method and the setting fsync decide
 };
 
 /// First position of a new log: segment 1 begins here, so that 0 stays "none".

@@ -1,7 +1,6 @@
 #include "sql/analyze/names.h"
 
-#include <algorithm>
-
+#include "base/name_match.h"
 #include "sql/analyze/types.h"
 
 namespace pinwheel::sql {
@@ -247,23 +246,6 @@ void throw_missing_item(Scope& scope, std::string_view schema, std::string_view 
 }
 
 namespace {
-
-/// Edit distance of two names, at most `limit` + 1.
-int edit_distance(std::string_view a, std::string_view b, int limit) {
-  if (std::abs(static_cast<int>(a.size()) - static_cast<int>(b.size())) > limit) return limit + 1;
-  std::vector<int> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = static_cast<int>(j);
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    int diagonal = row[0];
-    row[0] = static_cast<int>(i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const int substitute = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitute});
-    }
-  }
-  return std::min(row[b.size()], limit + 1);
-}
 
 /// The one or two columns whose names come closest to what was written.
 struct Suggestions {

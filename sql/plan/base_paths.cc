@@ -42,6 +42,15 @@ double operator_count(std::span<Clause* const> clauses) {
   return count;
 }
 
+/// Whether a unique index finds the one row. A sequential scan is then not worth a thought, however small the
+/// table: it would look at every version of every row, and a small table that is updated often holds many
+/// that no statistics know of.
+bool has_unique_lookup(const BaseRelation& rel) {
+  return std::any_of(rel.paths.begin(), rel.paths.end(), [](const Path* path) {
+    return path->unique_lookup && path->required == 0 && path->total < kDisabledCost;
+  });
+}
+
 }  // namespace
 
 void QueryPlanner::note_needed(const Expr* expr) {
@@ -208,8 +217,8 @@ void QueryPlanner::set_base_paths(BaseRelation& rel) {
   };
   switch (entry.kind) {
     case RangeKind::kRelation:
-      add_seq_path(rel);
       add_index_paths(rel);
+      if (!has_unique_lookup(rel)) add_seq_path(rel);
       add_tid_path(rel);
       break;
     case RangeKind::kSubquery: {
@@ -245,8 +254,8 @@ void QueryPlanner::add_seq_path(BaseRelation& rel) {
   path->total = rel.pages * s.seq_page_cost +
                 rel.tuples * (s.cpu_tuple_cost + operator_count(rel.clauses) * s.cpu_operator_cost);
   if (!s.enable_seqscan) {
-    path->startup += 1e10;
-    path->total += 1e10;
+    path->startup += kDisabledCost;
+    path->total += kDisabledCost;
   }
   add_path(rel.paths, path);
 }

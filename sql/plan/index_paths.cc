@@ -289,8 +289,8 @@ void QueryPlanner::cost_index(BaseRelation& rel, Path& path, double loops) {
   path.startup = index_startup;
   path.total = index_total + heap_io + returned * (s.cpu_tuple_cost + filter_ops * s.cpu_operator_cost);
   if (path.index_only ? !s.enable_indexonlyscan : !s.enable_indexscan) {
-    path.startup += 1e10;
-    path.total += 1e10;
+    path.startup += kDisabledCost;
+    path.total += kDisabledCost;
   }
 }
 
@@ -435,7 +435,7 @@ BitmapTree* QueryPlanner::best_bitmap(BaseRelation& rel, std::span<Clause* const
     rel.all_visible_fraction = 1;  // the heap's part is costed by cost_bitmap_heap
     cost_index(rel, probe, 1);
     rel.all_visible_fraction = saved;
-    tree.cost = probe.total >= 1e10 ? probe.total - 1e10 : probe.total;
+    tree.cost = probe.total >= kDisabledCost ? probe.total - kDisabledCost : probe.total;
     consider(&tree);
   }
   for (Clause* clause : clauses) consider(bitmap_for_or(rel, clause));
@@ -455,8 +455,8 @@ void QueryPlanner::cost_bitmap_heap(BaseRelation& rel, Path& path) {
       path.startup + pages * per_page +
       fetched * (s.cpu_tuple_cost + s.cpu_operator_cost * static_cast<double>(rel.clauses.size() + 1));
   if (!s.enable_bitmapscan) {
-    path.startup += 1e10;
-    path.total += 1e10;
+    path.startup += kDisabledCost;
+    path.total += kDisabledCost;
   }
 }
 

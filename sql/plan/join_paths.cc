@@ -309,7 +309,7 @@ void QueryPlanner::try_nest_loop(JoinRelation& joined, Path* outer, Path* inner,
          (loops - 1) * rescan * (stops_early && inner->required == 0 ? 0.5 : 1);
   run += pairs * (s.cpu_tuple_cost + s.cpu_operator_cost * static_cast<double>(path->join_clauses.size()));
   run += joined.rows * s.cpu_operator_cost * static_cast<double>(filters.size());
-  path->total = path->startup + run + (s.enable_nestloop ? 0 : 1e10);
+  path->total = path->startup + run + (s.enable_nestloop ? 0 : kDisabledCost);
   add_path(joined.paths, path);
 }
 
@@ -355,7 +355,7 @@ void QueryPlanner::try_hash_join(JoinRelation& joined, Path* outer, Path* inner,
   run += outer->rows * s.cpu_operator_cost * keys * 0.5;
   run += matched * s.cpu_tuple_cost;
   run += matched * s.cpu_operator_cost * static_cast<double>(others.size() + filters.size());
-  path->total = path->startup + run + (s.enable_hashjoin ? 0 : 1e10);
+  path->total = path->startup + run + (s.enable_hashjoin ? 0 : kDisabledCost);
   add_path(joined.paths, path);
 }
 

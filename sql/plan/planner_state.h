@@ -146,6 +146,9 @@ struct BitmapTree {
   double selectivity = 1;
 };
 
+/// What a path costs more when its enable_ setting is off.
+inline constexpr double kDisabledCost = 1e10;
+
 struct Path {
   PathKind kind = PathKind::kResult;
   double startup = 0, total = 0, rows = 1;

@@ -216,7 +216,7 @@ Path* QueryPlanner::plan_grouping(JoinRelation& input) {
           path->startup += pages * s.random_page_cost;
           path->total += pages * (s.random_page_cost + s.seq_page_cost);
         }
-        if (!s.enable_hashagg) path->total += 1e10;
+        if (!s.enable_hashagg) path->total += kDisabledCost;
       }
     }
     for (std::size_t i = 0; i < having.size(); ++i) groups *= 0.5;
@@ -393,7 +393,7 @@ Path* QueryPlanner::plan_distinct(Path* path) {
   const double bytes = groups * (path->width + 64);
   if (bytes > static_cast<double>(s.work_mem_bytes) * s.hash_mem_multiplier || !s.enable_hashagg) {
     hashed->startup += 1e6;
-    hashed->total += s.enable_hashagg ? 1e6 : 1e10;
+    hashed->total += s.enable_hashagg ? 1e6 : kDisabledCost;
   }
   const auto final_cost = [&](Path* p) {
     return order_exprs.empty() ? p->total : plan_sort(p, order_exprs, final_orders, 0)->total;

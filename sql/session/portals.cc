@@ -263,7 +263,7 @@ namespace {
 void execute_plan_portal(SessionState& session, Portal& portal, std::int32_t max_rows) {
   CachedPlan& plan = portal.plan->plan;
   ExecutionContext& execution = session.execution;
-  StatementMeter meter{session};
+  StatementMeter meter{session, portal.plan->statement_id};
   if (!portal.started) {
     portal.snapshot = session.transaction.take_snapshot();
   }

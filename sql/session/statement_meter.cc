@@ -11,14 +11,25 @@ std::uint64_t statement_id(std::string_view normalized_text) noexcept {
   return hash != 0 ? hash : 1;
 }
 
-StatementMeter::StatementMeter(SessionState& session) noexcept : session_{session} {
-  if (session.measuring ||
-      session.settings.get_enum<StatementsTrack>(param::kPgStatStatementsTrack) == StatementsTrack::kNone ||
-      session.activity == nullptr) {
-    return;
-  }
+namespace {
+
+void show_query_id(shm::SessionSlot& slot, std::uint64_t query_id) noexcept {
+  if (slot.activity.query_id == query_id) return;
+  shm::ActivityWriter activity{slot};
+  activity->query_id = query_id;
+}
+
+}  // namespace
+
+StatementMeter::StatementMeter(SessionState& session, std::uint64_t query_id) noexcept : session_{session} {
+  if (session.measuring || session.activity == nullptr) return;
+  const bool counts =
+      session.settings.get_enum<StatementsTrack>(param::kPgStatStatementsTrack) != StatementsTrack::kNone;
+  show_query_id(session.slot, counts ? query_id : 0);
+  if (!counts) return;
   log_ = session.activity->log().statements();
   if (log_ == nullptr) return;
+  query_id_ = query_id;
   session.measuring = true;
   started_ns_ = monotonic_ns();
   scope_.emplace();
@@ -44,9 +55,8 @@ StatementUse StatementMeter::use() const noexcept {
   return use;
 }
 
-void StatementMeter::log(StatementTicket& ticket, std::uint64_t query_id, std::string_view text,
-                         StatementUse use) {
-  const StatementKey key{session_.eval.user, session_.eval.database, query_id};
+void StatementMeter::log(StatementTicket& ticket, std::string_view text, StatementUse use) {
+  const StatementKey key{session_.eval.user, session_.eval.database, query_id_};
   log_->add(ticket, key, text, use.total_ms, use);
 }
 
@@ -60,7 +70,7 @@ void StatementMeter::finish(const SharedPlan& plan, std::uint64_t rows, const St
     once = sum;
   }
   once.rows = rows;
-  log(plan.ticket, plan.statement_id, plan.statement_text, once);
+  log(plan.ticket, plan.statement_text, once);
 }
 
 void StatementMeter::finish(std::string_view text, std::uint64_t rows) {
@@ -68,7 +78,7 @@ void StatementMeter::finish(std::string_view text, std::uint64_t rows) {
   StatementUse once = use();
   once.rows = rows;
   StatementTicket ticket;
-  log(ticket, statement_id(text), text, once);
+  log(ticket, text, once);
 }
 
 void StatementMeter::suspend(StatementUse& sum) {

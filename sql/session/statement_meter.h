@@ -16,7 +16,8 @@ struct SessionState;
 /// only what clients send counts. Lives on the session's stack.
 class StatementMeter {
  public:
-  explicit StatementMeter(SessionState& session) noexcept;
+  /// `query_id`: the statement's, shown in pg_stat_activity meanwhile.
+  StatementMeter(SessionState& session, std::uint64_t query_id) noexcept;
   ~StatementMeter();
   StatementMeter(const StatementMeter&) = delete;
   StatementMeter& operator=(const StatementMeter&) = delete;
@@ -31,10 +32,11 @@ class StatementMeter {
 
  private:
   StatementUse use() const noexcept;
-  void log(StatementTicket& ticket, std::uint64_t query_id, std::string_view text, StatementUse use);
+  void log(StatementTicket& ticket, std::string_view text, StatementUse use);
 
   SessionState& session_;
   StatementLog* log_ = nullptr;  // null: not measured
+  std::uint64_t query_id_ = 0;
   std::int64_t started_ns_ = 0;
   std::optional<shm::MeterScope> scope_;
   shm::BufferUsage buffers_before_;

@@ -30,7 +30,8 @@ Oid lock_database(const CachedPlan& plan, Oid relation, Oid database) {
 /// False for errors of a statement's circumstances, which came while it waited for a lock or for memory:
 /// cancelled, timed out, deadlocked, terminated. They count, whatever text was being analyzed.
 bool is_fault_of_text(const SqlError& error) {
-  const std::string_view code_class = error.state().view().substr(0, 2);
+  const SqlState state = error.state();  // the view below looks into it
+  const std::string_view code_class = state.view().substr(0, 2);
   return error.severity() == Severity::kError && code_class != "08" && code_class != "40" &&
          code_class != "53" && code_class != "55" && code_class != "57" && code_class != "58";
 }
@@ -158,7 +159,7 @@ void SessionState::prepare_execution(const txn::Snapshot* snapshot, const Datum*
 void SessionState::run_plan(const PlanRef& plan, const Datum* parameters, const bool* nulls, int count,
                             const ResultMode& mode) {
   CachedPlan& cached = plan->plan;
-  StatementMeter meter{*this};
+  StatementMeter meter{*this, plan->statement_id};
   txn::SnapshotHandle snapshot = transaction.take_snapshot();
   prepare_execution(snapshot.get(), parameters, nulls, count);
   DiscardReceiver nobody;

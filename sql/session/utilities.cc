@@ -306,7 +306,7 @@ void SessionState::run_utility(const Utility& utility, std::string_view text, bo
   }
   // The text may be the prepared statement's that DISCARD or DEALLOCATE ALL removes.
   const std::string kept{text};
-  StatementMeter meter{*this};
+  StatementMeter meter{*this, statement_id(kept)};
   utility_rows = 0;
   run_utility_of_kind(utility, kept, several, mode);
   meter.finish(kept, utility_rows);

@@ -9,8 +9,10 @@ namespace {
 /// later).
 class AtomicClock final : public ReplacementPolicy {
  public:
-  AtomicClock(const shm::Segment& segment, BufferDescriptor* descriptors, std::size_t frames)
-      : shared_{*segment.as<ClockShared>(kClockRegion)}, descriptors_{descriptors}, frames_{frames} {}
+  explicit AtomicClock(const PolicyContext& context)
+      : shared_{*context.segment.as<ClockShared>(kClockRegion)},
+        descriptors_{context.descriptors},
+        frames_{context.frames} {}
 
   BufferId claim_victim() override {
     std::size_t pinned_in_a_row = 0;
@@ -34,9 +36,10 @@ class AtomicClock final : public ReplacementPolicy {
     }
   }
 
-  std::uint32_t position() const noexcept override {
-    return static_cast<std::uint32_t>(shared_.hand.load(std::memory_order_relaxed) % frames_);
+  BufferId upcoming(std::size_t ahead) const noexcept override {
+    return BufferId{static_cast<std::uint32_t>((progress() + ahead) % frames_)};
   }
+  std::uint64_t progress() const noexcept override { return shared_.hand.load(std::memory_order_relaxed); }
 
  private:
   ClockShared& shared_;
@@ -46,9 +49,8 @@ class AtomicClock final : public ReplacementPolicy {
 
 }  // namespace
 
-std::unique_ptr<ReplacementPolicy> make_atomic_clock(const shm::Segment& segment,
-                                                     BufferDescriptor* descriptors, std::size_t frames) {
-  return std::make_unique<AtomicClock>(segment, descriptors, frames);
+std::unique_ptr<ReplacementPolicy> make_atomic_clock(const PolicyContext& context) {
+  return std::make_unique<AtomicClock>(context);
 }
 
 }  // namespace pinwheel::storage

@@ -3,7 +3,6 @@
 
 #include "storage/buffer/buffer_pool_internal.h"
 #include "storage/buffer/freelist.h"
-#include "storage/buffer/replacement_policy.h"
 
 namespace pinwheel::storage {
 
@@ -11,6 +10,8 @@ using namespace buffer_state;
 
 std::size_t BufferPool::refill_freelist() {
   std::size_t freed = 0;
+  // Copies of many pages cost one sync: clean together what will be claimed below.
+  if (double_write_ != nullptr) clean_upcoming(4 * freelist_->high_mark(), freelist_->high_mark());
   // Bounded, so that a pool where everything is in use does not keep us here.
   std::size_t attempts = 4 * freelist_->high_mark() + 16;
   while (freelist_->count() < freelist_->high_mark() && attempts-- > 0) {
@@ -26,16 +27,26 @@ std::size_t BufferPool::refill_freelist() {
 std::size_t BufferPool::clean_ahead() {
   // As many as allocations are expected until the next round, times the multiplier; dirty ones among them are
   // written so that the sweep finds them clean.
-  const std::uint64_t hand = policy_->position();
-  const std::uint64_t moved = (hand + frame_count_ - clean_->allocations_seen % frame_count_) % frame_count_;
-  clean_->allocations_seen = hand;
+  if (options_.bgwriter_max_pages <= 0) return 0;
+  const std::uint64_t looked_at = policy_->progress();
+  const std::uint64_t moved = looked_at - clean_->progress_seen;
+  clean_->progress_seen = looked_at;
   clean_->smoothed_allocations += (static_cast<double>(moved) - clean_->smoothed_allocations) / 16;
   const double expected = std::max(static_cast<double>(moved), clean_->smoothed_allocations);
   const auto look_at =
       std::min<std::size_t>(frame_count_, static_cast<std::size_t>(expected * options_.bgwriter_multiplier));
+  const auto most = static_cast<std::size_t>(options_.bgwriter_max_pages);
+  const std::size_t written = clean_upcoming(look_at, most);
+  if (written >= most) shm::count(shm::Counter::kBgwriterMaxWrittenStops);
+  return written;
+}
+
+/// Writes up to `most` of the next `look_at` frames of the search: those that are dirty and could be claimed.
+std::size_t BufferPool::clean_upcoming(std::size_t look_at, std::size_t most) {
   std::size_t written = 0;
-  for (std::size_t i = 0; i < look_at; ++i) {
-    const BufferId buffer{static_cast<std::uint32_t>((hand + i) % frame_count_)};
+  WriteBatch batch{*this};
+  for (std::size_t i = 0; i < std::min(look_at, frame_count_) && written < most; ++i) {
+    const BufferId buffer = policy_->upcoming(i);
     BufferDescriptor& d = at(buffer);
     const std::uint64_t seen = d.state.load(std::memory_order_relaxed);
     if ((seen & (kPinMask | kUsageMask)) != 0 || (seen & kDirty) == 0) continue;
@@ -46,13 +57,9 @@ std::size_t BufferPool::clean_ahead() {
       unpin(buffer);
       continue;
     }
-    const Pin pin{this, buffer, frame(buffer)};
-    if (write_pinned(buffer, false)) ++written;
-    if (written >= static_cast<std::size_t>(std::max(options_.bgwriter_max_pages, 0))) {
-      shm::count(shm::Counter::kBgwriterMaxWrittenStops);
-      break;
-    }
+    if (batch.add(Pin{this, buffer, frame(buffer)}, false)) ++written;
   }
+  batch.finish();
   return written;
 }
 

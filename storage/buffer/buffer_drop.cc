@@ -97,6 +97,7 @@ void BufferPool::drop_relation(FileId file) noexcept {
 
 void BufferPool::drop_database(Oid database) noexcept {
   drop_matching([database](const PageTag& tag) { return tag.file.database == database; });
+  io_.forget_database(database);
 }
 
 }  // namespace pinwheel::storage

@@ -4,7 +4,6 @@
 #include "storage/buffer/buffer_pool_internal.h"
 #include "storage/buffer/freelist.h"
 #include "storage/buffer/mapping_table.h"
-#include "storage/buffer/replacement_policy.h"
 #include "wal/log.h"
 
 namespace pinwheel::storage {
@@ -26,15 +25,15 @@ BufferId BufferPool::take_victim(BufferRing* ring) {
       }
       buffer = policy_->claim_victim();
       shm::count(shm::Counter::kVictimsBySweep);
-    const bool dirty = (at(buffer).state.load(std::memory_order_relaxed) & kDirty) != 0;
     }
+    const bool dirty = (at(buffer).state.load(std::memory_order_relaxed) & kDirty) != 0;
     if (!clean_and_evict(buffer, from_ring ? ring : nullptr)) {
       if (from_ring) ring->frames_[ring->current_] = kInvalidBuffer;
       continue;
+    }
     if (dirty) count_in_ring(ring, shm::RingEvent::kWrite);
     if (!from_ring) shm::count(shm::Counter::kBufferEvictions);
     count_in_ring(ring, from_ring ? shm::RingEvent::kReuse : shm::RingEvent::kEviction);
-    }
     if (ring != nullptr) ring->frames_[ring->current_] = buffer;
     return buffer;
   }
@@ -55,27 +54,27 @@ BufferId BufferPool::claim_from_ring(BufferRing& ring) noexcept {
 }
 
 bool BufferPool::clean_and_evict(BufferId buffer, BufferRing* ring) {
+  // Frames of a ring are not the policy's.
+  const auto give_up = [&] {
+    unpin(buffer);
+    if (ring == nullptr) policy_->put_back(buffer);
+    return false;
+  };
   BufferDescriptor& d = at(buffer);
   if ((d.state.load(std::memory_order_relaxed) & kDirty) != 0) {
     // A bulk reader does not wait for the log: another frame takes this one's place in the ring.
     if (ring != nullptr && ring->kind() == BufferRing::Kind::kBulkRead &&
         !log_.is_durable(ConstPage{frame(buffer)}.lsn())) {
-      unpin(buffer);
-      return false;
+      return give_up();
     }
     try {
-      if (!write_pinned(buffer, /*wait=*/false)) {
-        unpin(buffer);
-        return false;
-      }
+      if (!write_pinned(buffer, /*wait=*/false)) return give_up();
     } catch (...) {
-      unpin(buffer);
+      give_up();
       throw;
     }
   }
-  if (evict_claimed(buffer)) return true;
-  unpin(buffer);
-  return false;
+  return evict_claimed(buffer) || give_up();
 }
 
 bool BufferPool::evict_claimed(BufferId buffer) noexcept {

@@ -1,4 +1,4 @@
-// Write-back: one page, a relation, or all that a checkpoint must write.
+// Write-back of a relation, or of all that a checkpoint must write.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -11,39 +11,6 @@
 namespace pinwheel::storage {
 
 using namespace buffer_state;
-
-bool BufferPool::write_pinned(BufferId buffer, bool wait) {
-  if (!start_io(buffer, false)) return true;
-  // Who holds the latch may wait for a frame that another process holds while it waits for us: victims are
-  // not waited for. A process that has I/O here and waits for the latch is safe: no latch holder waits for
-  // I/O on a page that is valid.
-  if (wait) {
-    latch_shared(buffer);
-  } else if (!try_latch_shared(buffer)) {
-    end_io(buffer, 0, 0);
-    return false;
-  }
-  at(buffer).state.fetch_and(~kJustDirtied, std::memory_order_acq_rel);
-  std::memcpy(write_copy_.get(), frame(buffer), kPageSize);
-  unlatch_shared(buffer, 0);
-
-  const PageTag tag = at(buffer).tag.load();
-  const PageBytes copy{write_copy_.get(), kPageSize};
-  try {
-    const Lsn lsn = Page{copy.data()}.lsn();
-    // The log first: a crash after the page's write must find the records that explain it.
-    if (is_valid(lsn) && !log_.is_durable(lsn)) log_.flush_to(lsn);
-    if (options_.data_checksums) set_checksum(copy, tag.page);
-    shm::WaitEventScope waiting{shm::WaitEvent::kDataFileWrite};
-    files_.write(tag, copy);
-  } catch (...) {
-    end_io(buffer, kIoError, 0);
-    throw;
-  }
-  shm::count(write_counter_);
-  end_io(buffer, 0, kDirty | kCheckpointNeeded | kIoError);
-  return true;
-}
 
 namespace {
 
@@ -87,15 +54,16 @@ class WritebackHints {
 
 template <class Matches>
 void BufferPool::flush_matching(Matches matches) {
+  WriteBatch batch{*this};
   for (std::size_t i = 0; i < frame_count_; ++i) {
     const BufferId buffer{static_cast<std::uint32_t>(i)};
     BufferDescriptor& d = at(buffer);
     if ((d.state.load(std::memory_order_relaxed) & kDirty) == 0) continue;
     const PageTag tag = d.tag.load();
     if (!matches(tag) || !try_pin(buffer, tag)) continue;
-    const Pin pin{this, buffer, frame(buffer)};
-    write_pinned(buffer, true);
+    batch.add(Pin{this, buffer, frame(buffer)}, true);
   }
+  batch.finish();
 }
 
 void BufferPool::flush_relation(FileId file) {
@@ -142,16 +110,22 @@ std::size_t BufferPool::flush_all(bool include_unlogged, FlushPacer* pacer) {
   std::size_t done = 0;
   std::size_t written = 0;
   WritebackHints hints{files_};
+  WriteBatch batch{*this};
+  std::vector<PageTag> added;  // since the batch was empty
   for (const Dirty& page : pages) {
     ++done;
     // Cleared: written by somebody since, or dropped.
     if ((at(page.buffer).state.load(std::memory_order_acquire) & kCheckpointNeeded) != 0 &&
         try_pin(page.buffer, page.tag)) {
-      const Pin pin{this, page.buffer, frame(page.buffer)};
-      write_pinned(page.buffer, true);
-      hints.wrote(page.tag);
+      batch.add(Pin{this, page.buffer, frame(page.buffer)}, true);
+      added.push_back(page.tag);
       ++written;
     }
+    if (done == pages.size()) batch.finish();
+    // The pacer may sleep: nobody shall wait meanwhile for pages that are staged.
+    if (!batch.empty()) continue;
+    for (const PageTag& tag : added) hints.wrote(tag);
+    added.clear();
     if (pacer != nullptr) pacer->page_written(done, pages.size());
   }
   return written;

@@ -12,7 +12,6 @@
 #include "storage/buffer/buffer_pool_internal.h"
 #include "storage/buffer/freelist.h"
 #include "storage/buffer/mapping_table.h"
-#include "storage/buffer/replacement_policy.h"
 
 namespace pinwheel::storage {
 
@@ -20,9 +19,9 @@ using namespace buffer_state;
 
 namespace {
 constexpr std::string_view kDescriptorsRegion = "Buffer Descriptors";
+constexpr std::string_view kFramesRegion = "Buffer Blocks";
 /// Files whose pages' requests are counted one by one.
 constexpr std::size_t kCountedFiles = 16'384;
-constexpr std::string_view kFramesRegion = "Buffer Blocks";
 
 std::size_t mark(double share, std::size_t of) noexcept {
   return std::max<std::size_t>(1, static_cast<std::size_t>(share * static_cast<double>(of)));
@@ -33,9 +32,10 @@ void BufferPool::declare(shm::RegionBuilder& builder, const BufferPoolOptions& o
   const std::size_t frames = options.frames;
   builder.add_region(kFramesRegion, frames * kPageSize, 4096);
   MappingTable::declare(builder, frames, options.mapping_partitions);
-  RelationIo::declare(builder, kCountedFiles);
   Freelist::declare(builder, frames, options.freelist_partitions);
-  declare_replacement(builder);
+  declare_replacement(builder, options.replacement, frames);
+  if (options.double_write_areas > 0) DoubleWrite::declare(builder, options.double_write_areas);
+  RelationIo::declare(builder, kCountedFiles);
   const std::size_t partitions = std::clamp<std::size_t>(options.freelist_partitions, 1, frames);
   builder.add_region(
       kDescriptorsRegion, frames * sizeof(BufferDescriptor), kCacheLine, [frames, partitions](std::byte* at) {
@@ -60,10 +60,10 @@ BufferPool::BufferPool(const shm::Segment& segment, const BufferPoolOptions& opt
       files_{files},
       log_{log},
       mapping_{std::make_unique<MappingTable>(segment, descriptors_)},
-      policy_{options.replacement == Replacement::kLockedClock
-                  ? make_locked_clock(segment, descriptors_, frame_count_)
-                  : make_atomic_clock(segment, descriptors_, frame_count_)},
+      policy_{make_replacement(options.replacement, {segment, descriptors_, frame_count_})},
       clean_{std::make_unique<Clean>()},
+      double_write_{options.double_write_areas > 0 ? std::make_unique<DoubleWrite>(segment, files, log)
+                                                   : nullptr},
       write_copy_{std::make_unique<std::byte[]>(kPageSize)},
       io_{segment} {
   const std::size_t high = mark(options.freelist_high_watermark, frame_count_);
@@ -204,6 +204,8 @@ BufferId BufferPool::install(const PageTag& tag, std::uint32_t hash, BufferRing*
   // Nobody else touches the state of a frame that is in no table.
   d.state.store(kPinOne | kUsageOne | kTagValid, std::memory_order_release);
   mapping_->insert(victim, hash);
+  guard.release();
+  policy_->page_installed(victim, hash);
   return victim;
 }
 
@@ -217,14 +219,14 @@ void BufferPool::load(BufferId buffer, const PageTag& tag, const BufferRing* rin
       bool inside;
       {
         shm::WaitEventScope waiting{shm::WaitEvent::kDataFileRead};
+        const IoTimer timer{timed_, shm::Counter::kReadNs, shm::SessionCounter::kReadNs};
         inside = files_.read(tag, bytes);
       }
-        const IoTimer timer{timed_, shm::Counter::kReadNs, shm::SessionCounter::kReadNs};
       shm::count(shm::Counter::kBufferReads);
-      verify_read(tag, bytes, inside, mode, options_.data_checksums);
-    }
       io_.count_read(AtomicPageTag::file_word(tag));
       count_in_ring(ring, shm::RingEvent::kRead);
+      verify_read(tag, bytes, inside, mode, options_.data_checksums);
+    }
   } catch (...) {
     end_io(buffer, kIoError, 0);
     unpin(buffer);
@@ -251,13 +253,13 @@ void verify_read(const PageTag& tag, PageBytes bytes, bool inside, ReadMode mode
 
 WriteGuard BufferPool::extend(FileId file, Fork fork, BufferRing* ring) {
   shm::count(shm::Counter::kBufferExtends);
+  count_in_ring(ring, shm::RingEvent::kExtend);
   while (true) {
     PageTag tag{file, fork, PageNumber{0}};
     {
       const IoTimer timer{timed_, shm::Counter::kExtendNs, shm::SessionCounter::kWriteNs};
       tag.page = files_.extend(file, fork);
     }
-  count_in_ring(ring, shm::RingEvent::kExtend);
     WriteGuard guard = write_page(tag, ring, ReadMode::kZero);
     // Somebody who goes by the new length may have found the empty page before us, and filled it.
     if (!guard.page().is_new()) continue;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "base/ids.h"
@@ -12,8 +13,9 @@
 #include "storage/buffer/buffer_ring.h"
 #include "storage/buffer/descriptor.h"
 #include "storage/buffer/page_guard.h"
-#include "storage/file/relation_files.h"
 #include "storage/buffer/relation_io.h"
+#include "storage/buffer/replacement_policy.h"
+#include "storage/file/relation_files.h"
 
 namespace pinwheel::wal {
 class Log;
@@ -21,12 +23,10 @@ class Log;
 
 namespace pinwheel::storage {
 
-class ReplacementPolicy;
+class DoubleWrite;
 class Freelist;
 class MappingTable;
-
-/// Setting buffer_replacement.
-enum class Replacement : std::uint8_t { kAtomicClock, kLockedClock };
+struct StagedPage;
 
 struct BufferPoolOptions {
   std::size_t frames = 16'384;           // shared_buffers, in pages
@@ -39,6 +39,8 @@ struct BufferPoolOptions {
   bool data_checksums = true;
   int bgwriter_max_pages = 100;      // bgwriter_lru_maxpages
   double bgwriter_multiplier = 2.0;  // bgwriter_lru_multiplier
+  /// torn_page_protection = double_write: areas of the double-write files, one for each process; 0 = off.
+  std::size_t double_write_areas = 0;
 };
 
 /// What to do about the bytes of a page that is not in the pool.
@@ -48,8 +50,6 @@ enum class ReadMode : std::uint8_t {
   kZero,         // do not read: the caller overwrites everything (redo)
 };
 
-/// What run_bgwriter_once did.
-struct BgwriterRound {
 /// One frame as pg_buffercache shows it; a snapshot of words that may change meanwhile.
 struct FrameView {
   PageTag tag;
@@ -65,6 +65,8 @@ struct EvictedFrames {
   std::size_t skipped = 0;  // pinned, or being read or written
 };
 
+/// What run_bgwriter_once did.
+struct BgwriterRound {
   std::size_t refilled = 0;
   std::size_t written = 0;
   bool idle = false;  // nothing was asked for since the last round
@@ -130,8 +132,6 @@ class BufferPool {
   /// then cleans frames ahead of the clock.
   BgwriterRound run_bgwriter_once();
 
-  // ---- facts and settings ----
-
   // ---- inspection ----
 
   /// What a frame holds; nothing when it holds no page.
@@ -140,6 +140,8 @@ class BufferPool {
   /// it holds none, or is in use.
   bool evict(BufferId buffer);
   EvictedFrames evict_all();
+
+  // ---- facts and settings ----
 
   std::size_t frame_count() const noexcept { return frame_count_; }
   /// Which counter this process's page writes add to (bgwriter, checkpointer).
@@ -152,12 +154,13 @@ class BufferPool {
   std::size_t free_frames() const noexcept;
   const BufferDescriptor& descriptor(BufferId buffer) const noexcept { return descriptors_[buffer.value]; }
   RelationFiles& files() noexcept { return files_; }
-  wal::Log& log() noexcept { return log_; }
-
   /// Null unless pages are written twice.
+  DoubleWrite* double_write() noexcept { return double_write_.get(); }
   RelationIo& relation_io() noexcept { return io_; }
   /// Whether reads and writes of files are timed (track_io_timing of the server).
   void set_timed(bool timed) noexcept { timed_ = timed; }
+  wal::Log& log() noexcept { return log_; }
+
  private:
   template <LatchMode>
   friend class PageGuard;
@@ -197,9 +200,15 @@ class BufferPool {
   bool evict_claimed(BufferId buffer) noexcept;
   void free_victim(BufferId buffer) noexcept;
 
-  // buffer_flush.cc: write-back
+  // buffer_write.cc: one page, or a batch of pages, to its file
   /// Writes a pinned page if it is dirty. With `wait` false gives up (false) when its latch is taken.
   bool write_pinned(BufferId buffer, bool wait);
+  class WriteBatch;
+  enum class Staging : std::uint8_t { kStaged, kClean, kBusy };
+  Staging stage_write(BufferId buffer, bool wait_for_io, bool wait_for_latch, PageBytes copy) noexcept;
+  void write_staged(std::span<const StagedPage> pages);
+
+  // buffer_flush.cc: write-back of many
   template <class Matches>
   void flush_matching(Matches matches);
 
@@ -212,6 +221,7 @@ class BufferPool {
   // buffer_background.cc
   std::size_t refill_freelist();
   std::size_t clean_ahead();
+  std::size_t clean_upcoming(std::size_t look_at, std::size_t most);
 
   struct Clean;  // what this process remembers between rounds of cleaning
 
@@ -225,11 +235,12 @@ class BufferPool {
   std::unique_ptr<ReplacementPolicy> policy_;
   std::unique_ptr<Freelist> freelist_;
   std::unique_ptr<Clean> clean_;
+  std::unique_ptr<DoubleWrite> double_write_;
   /// The copy of a page that is being written: nobody parks during a write, so one serves all sessions.
   std::unique_ptr<std::byte[]> write_copy_;
   shm::Counter write_counter_ = shm::Counter::kBufferWritesByBackend;
+  bool timed_ = false;
+  RelationIo io_;
 };
 
 }  // namespace pinwheel::storage
-  bool timed_ = false;
-  RelationIo io_;

@@ -2,15 +2,15 @@
 
 #include <cstddef>
 #include <cstdint>
-
-#include "storage/buffer/buffer_pool.h"
+#include <memory>
+#include <vector>
 
 #include "base/clock.h"
 #include "shm/interrupts.h"
-namespace pinwheel::storage {
+#include "storage/buffer/buffer_pool.h"
+#include "storage/file/double_write.h"
 
-/// Checks bytes just read for `tag`; `inside`: the page lies within the fork's length. Errors: XX001.
-void verify_read(const PageTag& tag, PageBytes bytes, bool inside, ReadMode mode, bool checksums);
+namespace pinwheel::storage {
 
 /// Counts once more what was done through a ring.
 inline void count_in_ring(const BufferRing* ring, shm::RingEvent event) noexcept {
@@ -38,9 +38,40 @@ class [[nodiscard]] IoTimer {
   std::int64_t started_ns_;
 };
 
+/// Checks bytes just read for `tag`; `inside`: the page lies within the fork's length. Errors: XX001.
+void verify_read(const PageTag& tag, PageBytes bytes, bool inside, ReadMode mode, bool checksums);
+
+/// Pages on their way to their files. With double writes up to DoubleWrite::kBatch are staged, saved together
+/// and then written; without, each is written when it is added. A staged page is pinned and has I/O in
+/// progress, so whoever holds a batch that is not empty waits for nothing but content latches, whose holders
+/// never wait for I/O on a valid page: finish() before anything else.
+class BufferPool::WriteBatch {
+ public:
+  explicit WriteBatch(BufferPool& pool);
+  /// Gives up what is still staged: those pages stay dirty.
+  ~WriteBatch();
+  WriteBatch(const WriteBatch&) = delete;
+  WriteBatch& operator=(const WriteBatch&) = delete;
+
+  /// Stages a pinned page if it is dirty, and may write what is staged. With `wait` false gives up (false)
+  /// when its latch is taken. Errors: as finish().
+  bool add(Pin pin, bool wait);
+  /// Writes what is staged. Errors: File's; the pages not written stay dirty.
+  void finish();
+  bool empty() const noexcept { return staged_.empty(); }
+
+ private:
+  BufferPool& pool_;
+  std::size_t capacity_;
+  std::unique_ptr<std::byte[]> own_copies_;
+  std::byte* copies_;
+  std::vector<StagedPage> staged_;
+  std::vector<Pin> pins_;
+};
+
 /// What the background writer remembers between rounds.
 struct BufferPool::Clean {
-  std::uint64_t allocations_seen = 0;
+  std::uint64_t progress_seen = 0;  // of the replacement policy
   double smoothed_allocations = 0;
   std::uint32_t next = 0;  // where cleaning ahead goes on
 };

@@ -10,11 +10,11 @@ namespace {
 /// before 9.5): the "before" of the eviction experiments.
 class LockedClock final : public ReplacementPolicy {
  public:
-  LockedClock(const shm::Segment& segment, BufferDescriptor* descriptors, std::size_t frames)
-      : shared_{*segment.as<ClockShared>(kClockRegion)},
-        lock_{*segment.as<shm::PaddedLwLock>(kClockLockRegion)},
-        descriptors_{descriptors},
-        frames_{frames} {}
+  explicit LockedClock(const PolicyContext& context)
+      : shared_{*context.segment.as<ClockShared>(kClockRegion)},
+        lock_{*context.segment.as<shm::PaddedLwLock>(kStrategyLockRegion)},
+        descriptors_{context.descriptors},
+        frames_{context.frames} {}
 
   BufferId claim_victim() override {
     shm::ExclusiveGuard guard{lock_};
@@ -34,9 +34,10 @@ class LockedClock final : public ReplacementPolicy {
     }
   }
 
-  std::uint32_t position() const noexcept override {
-    return static_cast<std::uint32_t>(shared_.hand.load(std::memory_order_relaxed) % frames_);
+  BufferId upcoming(std::size_t ahead) const noexcept override {
+    return BufferId{static_cast<std::uint32_t>((progress() + ahead) % frames_)};
   }
+  std::uint64_t progress() const noexcept override { return shared_.hand.load(std::memory_order_relaxed); }
 
  private:
   ClockShared& shared_;
@@ -47,9 +48,8 @@ class LockedClock final : public ReplacementPolicy {
 
 }  // namespace
 
-std::unique_ptr<ReplacementPolicy> make_locked_clock(const shm::Segment& segment,
-                                                     BufferDescriptor* descriptors, std::size_t frames) {
-  return std::make_unique<LockedClock>(segment, descriptors, frames);
+std::unique_ptr<ReplacementPolicy> make_locked_clock(const PolicyContext& context) {
+  return std::make_unique<LockedClock>(context);
 }
 
 }  // namespace pinwheel::storage

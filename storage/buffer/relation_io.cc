@@ -119,6 +119,15 @@ void RelationIo::reset_database(Oid database) noexcept {
   }
 }
 
+void RelationIo::forget_database(Oid database) noexcept {
+  for (std::size_t i = 0; i <= mask_; ++i) {
+    const std::uint64_t word = entries_[i].file_word.load(std::memory_order_acquire);
+    if (word == kUnused || word == kGone || word >> 32 != database.value) continue;
+    entries_[i].clear();
+    entries_[i].file_word.store(kGone, std::memory_order_release);
+  }
+}
+
 void RelationIo::forget_file(FileId file) noexcept {
   Entry* entry = find(word_of_file(file));
   if (entry == nullptr) return;

@@ -41,6 +41,8 @@ class RelationIo {
   void reset_database(Oid database) noexcept;
   /// The file is gone: its place may be used again.
   void forget_file(FileId file) noexcept;
+  /// The database is gone, and all its files.
+  void forget_database(Oid database) noexcept;
 
  private:
   struct Recent {

@@ -5,6 +5,32 @@
 #include "shm/lwlock.h"
 
 namespace pinwheel::storage {
+namespace {
+
+void declare_clock(shm::RegionBuilder& builder, std::size_t /*frames*/) {
+  builder.add_array<ClockShared>(kClockRegion, 1);
+}
+
+struct PolicyRow {
+  Replacement replacement;
+  void (*declare)(shm::RegionBuilder& builder, std::size_t frames);
+  std::unique_ptr<ReplacementPolicy> (*make)(const PolicyContext& context);
+};
+constexpr PolicyRow kPolicies[] = {
+    {Replacement::kAtomicClock, declare_clock, make_atomic_clock},
+    {Replacement::kLockedClock, declare_clock, make_locked_clock},
+    {Replacement::kBatchedClock, declare_clock, make_batched_clock},
+    {Replacement::kS3Fifo, declare_s3_fifo, make_s3_fifo},
+};
+
+const PolicyRow& row_of(Replacement replacement) {
+  for (const PolicyRow& row : kPolicies) {
+    if (row.replacement == replacement) return row;
+  }
+  DB_PANIC("unknown buffer replacement policy");
+}
+
+}  // namespace
 
 ClockStep clock_step(BufferDescriptor& descriptor) noexcept {
   using namespace buffer_state;
@@ -20,10 +46,14 @@ ClockStep clock_step(BufferDescriptor& descriptor) noexcept {
   }
 }
 
-void declare_replacement(shm::RegionBuilder& builder) {
-  builder.add_array<ClockShared>(kClockRegion, 1);
-  builder.add_region(kClockLockRegion, sizeof(shm::PaddedLwLock), kCacheLine,
+void declare_replacement(shm::RegionBuilder& builder, Replacement replacement, std::size_t frames) {
+  builder.add_region(kStrategyLockRegion, sizeof(shm::PaddedLwLock), kCacheLine,
                      [](std::byte* at) { ::new (at) shm::PaddedLwLock(shm::Tranche::kBufferStrategy); });
+  row_of(replacement).declare(builder, frames);
+}
+
+std::unique_ptr<ReplacementPolicy> make_replacement(Replacement replacement, const PolicyContext& context) {
+  return row_of(replacement).make(context);
 }
 
 void throw_no_unpinned_buffers() {

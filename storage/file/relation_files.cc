@@ -351,6 +351,30 @@ void RelationFiles::sync_now(FileId file, Fork fork) {
   sync_directory(data_directory() + "/" + database_directory(file.database));
 }
 
+void RelationFiles::sync_segment(FileId file, Fork fork, std::uint32_t segment) {
+  OpenFiles::Opened* opened = impl_->open.get({file, fork, segment});
+  if (opened == nullptr) return;
+  const shm::WaitEventScope waiting{shm::WaitEvent::kDataFileImmediateSync};
+  opened->file.sync();
+}
+
+void RelationFiles::sync_everything() {
+  if (!sync_enabled()) return;
+  const shm::WaitEventScope waiting{shm::WaitEvent::kDataFileSync};
+  std::vector<std::string> folders{data_directory() + "/global"};
+  const std::string base = data_directory() + "/base";
+  for (const std::string& name : list_directory(base)) {
+    // Temporary files are needed no more.
+    if (name.find_first_not_of("0123456789") == std::string::npos) folders.push_back(base + "/" + name);
+  }
+  for (const std::string& folder : folders) {
+    for (const std::string& name : list_directory(folder)) {
+      File::open(folder + "/" + name, OpenMode::kReadWrite).sync();
+    }
+    sync_directory(folder);
+  }
+}
+
 std::size_t RelationFiles::sync_pending() {
   std::size_t synced = 0;
   for (const SyncRequest& request : impl_->syncs.take()) {
@@ -364,8 +388,11 @@ std::size_t RelationFiles::sync_pending() {
     // A file that is gone was dropped after the write.
     OpenFiles::Opened* opened = impl_->open.get({file, static_cast<Fork>(request.fork), request.segment});
     if (opened == nullptr) continue;
+    const shm::WaitEventScope waiting{shm::WaitEvent::kDataFileSync};
+    const std::int64_t started_ns = monotonic_ns();
     opened->file.sync();
     shm::count(shm::Counter::kBufferSyncs);
+    shm::count(shm::Counter::kSyncNs, static_cast<std::uint64_t>(monotonic_ns() - started_ns));
     ++synced;
   }
   return synced;
@@ -388,11 +415,8 @@ void RelationFiles::reset_unlogged(bool before_redo) {
     for (const Fork fork : kForks) impl_->lengths.forget(file, fork);
   }
   if (before_redo) impl_->open.note_drop();
-    const shm::WaitEventScope waiting{shm::WaitEvent::kDataFileSync};
-    const std::int64_t started_ns = monotonic_ns();
 }
 
-    shm::count(shm::Counter::kSyncNs, static_cast<std::uint64_t>(monotonic_ns() - started_ns));
 void RelationFiles::close_all() noexcept { impl_->open.close_all(); }
 
 }  // namespace pinwheel::storage

@@ -87,9 +87,14 @@ class RelationFiles {
 
   /// Syncs one fork now, its name in the directory included (bulk load that skipped the log).
   void sync_now(FileId file, Fork fork);
+  /// Makes what was written to a segment durable; nothing to do when it is gone.
+  void sync_segment(FileId file, Fork fork, std::uint32_t segment);
   /// Checkpointer: makes all writes that were requested before this call durable. Returns files synced.
   /// Panics when a sync fails.
   std::size_t sync_pending();
+  /// Syncs every file of every database: after a crash, when nobody knows what was written and not synced,
+  /// and before replay, which does not write again what it finds in place.
+  void sync_everything();
   /// Makes every file as long as its cached length: at a shutdown checkpoint.
   void settle_lengths();
 

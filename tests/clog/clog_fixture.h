@@ -29,6 +29,7 @@ struct ClusterOptions {
   std::uint32_t clog_banks = 2;
   ClogUpdate clog_update = ClogUpdate::kAtomic;
   SnapshotMethod snapshot_method = SnapshotMethod::kCached;
+  std::size_t csn_slots = 4096;
   std::uint32_t max_locks_per_transaction = 64;
   std::uint32_t sessions = 32;
 };
@@ -36,14 +37,15 @@ struct ClusterOptions {
 /// What one process of a small server holds: a session, its parker, and handles to everything shared.
 struct Member {
   Member(const shm::Segment& segment, const wal::LogOptions& log_options,
-         const clog::TransactionStatusOptions& clog_options, SnapshotMethod method,
-         shm::ProcessTable& processes, shm::SessionTable& sessions)
+         const clog::TransactionStatusOptions& clog_options,
+         const txn::TransactionManagerOptions& transaction_options, shm::ProcessTable& processes,
+         shm::SessionTable& sessions)
       : sessions_table{sessions},
         session{sessions.acquire(shm::ProcessKind::kBackend)},
         parker{sessions, session},
         log{segment, log_options, &processes, &sessions},
         clog{segment, clog_options, log},
-        transactions{segment, {.snapshot_method = method}, log, clog, processes, sessions},
+        transactions{segment, transaction_options, log, clog, processes, sessions},
         locks{segment, processes, sessions, transactions.running()} {
     shm::set_current_session(&sessions.slot(session), &parker, session);
   }
@@ -107,8 +109,8 @@ class Cluster {
   }
 
   std::unique_ptr<Member> attach() {
-    return std::make_unique<Member>(*segment_, log_options, clog_options, options_.snapshot_method,
-                                    *processes_, *sessions_);
+    return std::make_unique<Member>(*segment_, log_options, clog_options, transaction_options(), *processes_,
+                                    *sessions_);
   }
 
   /// Runs `body(Member&)` in a forked process; join() counts those that did not return true.
@@ -149,7 +151,7 @@ class Cluster {
   }
   const std::string& path() const { return directory_.path(); }
   const shm::ProcessTable& processes() const { return *processes_; }
-  const shm::SessionTable& sessions() const { return *sessions_; }
+  shm::SessionTable& sessions() const { return *sessions_; }
 
   wal::LogOptions log_options;
   clog::TransactionStatusOptions clog_options;
@@ -160,13 +162,18 @@ class Cluster {
  private:
   static constexpr std::size_t kProcesses = 12;
 
+  txn::TransactionManagerOptions transaction_options() const {
+    return {.snapshot_method = options_.snapshot_method,
+            .commit_sequence = {.slots = options_.csn_slots, .data_directory = directory_.path()}};
+  }
+
   void map() {
     shm::RegionBuilder builder;
     shm::ProcessTable::declare(builder, kProcesses);
     shm::SessionTable::declare(builder, options_.sessions, 2);
     wal::Log::declare(builder, log_options);
     clog::Clog::declare(builder, clog_options);
-    txn::TransactionManager::declare(builder, options_.sessions + 2);
+    txn::TransactionManager::declare(builder, options_.sessions + 2, transaction_options());
     txn::LockManager::declare(builder, {options_.sessions + 2, options_.max_locks_per_transaction});
     builder.add_region("Scratch", 65536);
     segment_ = std::make_unique<shm::Segment>(std::move(builder),

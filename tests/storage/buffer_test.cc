@@ -7,26 +7,6 @@
 
 namespace pinwheel::storage::test {
 
-namespace {
-
-PageTag page_of(std::uint32_t number) { return {kTable, Fork::kMain, PageNumber{number}}; }
-
-void touch(Storage& storage, std::uint32_t number) { storage.pool.read_page(page_of(number)).release(); }
-
-/// A page that says its own number `times` over.
-void fill(Storage& storage, std::uint32_t pages) {
-  storage.files.create(kTable, Fork::kMain);
-  for (std::uint32_t i = 0; i < pages; ++i) {
-    WriteGuard guard = storage.pool.extend(kTable, Fork::kMain);
-    REQUIRE(guard.number().value == i);
-    guard.page().init(PageKind::kHeap);
-    store(guard.page().data() + 4000, std::uint64_t{i});
-    store(guard.page().data() + 4008, std::uint64_t{0});
-  }
-}
-
-}  // namespace
-
 TEST_CASE("pages survive being evicted from a pool smaller than the relation", "[storage][buffer]") {
   const auto replacement = GENERATE(Replacement::kAtomicClock, Replacement::kLockedClock);
   const auto partitions = GENERATE(std::size_t{1}, std::size_t{3});

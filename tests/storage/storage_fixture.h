@@ -182,5 +182,24 @@ inline std::string row_text(const HeapTupleView& tuple) {
 }
 
 inline constexpr FileId kTable{Oid{5}, Oid{16384}};
+inline PageTag page_of(std::uint32_t number) { return {kTable, Fork::kMain, PageNumber{number}}; }
+
+/// Makes the table, of pages that say their numbers at byte 4000.
+inline void fill(Storage& storage, std::uint32_t pages) {
+  storage.files.create(kTable, Fork::kMain);
+  for (std::uint32_t i = 0; i < pages; ++i) {
+    WriteGuard guard = storage.pool.extend(kTable, Fork::kMain);
+    DB_ASSERT(guard.number().value == i);
+    guard.page().init(PageKind::kHeap);
+    store(guard.page().data() + 4000, std::uint64_t{i});
+    store(guard.page().data() + 4008, std::uint64_t{0});
+  }
+}
+
+/// Uses a page that fill() made; panics if it is another one.
+inline void touch(Storage& storage, std::uint32_t number) {
+  const ReadGuard guard = storage.pool.read_page(page_of(number));
+  DB_ASSERT(load<std::uint64_t>(guard.page().data() + 4000) == number);
+}
 
 }  // namespace pinwheel::storage::test

@@ -83,8 +83,8 @@ class Pinwheel(Cluster):
         self.process = None
         subprocess.run([self.binary, "init", "-D", self.data, "-U", "postgres", "-q", *init_options], check=True)
 
-    def start(self, timeout=60.0):
-        command = [*self.wrapper, str(self.binary), "start", "-D", str(self.data), "-p", str(self.port)]
+    def start(self, timeout=60.0, options=()):
+        command = [*self.wrapper, str(self.binary), "start", "-D", str(self.data), "-p", str(self.port), *options]
         for name, value in self.settings.items():
             command += ["-c", f"{name}={value}"]
         with open(self.log, "ab") as log:
