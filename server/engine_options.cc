@@ -101,8 +101,8 @@ EngineOptions make_engine_options(const ServerSettings& settings, const std::str
   options.transactions.snapshot_method = settings.get_enum<SnapshotMethod>(param::kSnapshotMethod);
   options.transactions.commit_sequence.slots = static_cast<std::size_t>(settings.get_int(param::kCsnSlots));
   options.transactions.commit_sequence.data_directory = data_directory;
-  options.transactions.commit_sequence.slots = static_cast<std::size_t>(settings.get_int(param::kCsnSlots));
-  options.transactions.commit_sequence.data_directory = data_directory;
+  options.transactions.outcome_cache_size =
+      static_cast<std::size_t>(settings.get_int(param::kTransactionStatusCache));
   options.locks.session_capacity = session_capacity;
   options.locks.max_locks_per_transaction =
       static_cast<std::uint32_t>(settings.get_int(param::kMaxLocksPerTransaction));

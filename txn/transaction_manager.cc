@@ -21,7 +21,8 @@ TransactionManager::TransactionManager(const shm::Segment& segment, const Transa
       sequence_{options.snapshot_method == SnapshotMethod::kCsn
                     ? std::make_unique<CommitSequence>(segment, options.commit_sequence)
                     : nullptr},
-      running_{segment, processes, sessions, clog, sequence_.get()} {}
+      running_{segment, processes, sessions, clog, sequence_.get()},
+      outcomes_{options.outcome_cache_size} {}
 
 bool TransactionManager::is_complete_unlisted(const Snapshot& snapshot, Xid xid, Snapshot::Answer answer) {
   if (answer == Snapshot::Answer::kAskSequence) return sequence_->is_complete(xid, snapshot.csn);
@@ -32,31 +33,27 @@ bool TransactionManager::is_complete_unlisted(const Snapshot& snapshot, Xid xid,
 
 TransactionManager::State TransactionManager::state(Xid xid) {
   // Before the status: a committer sets its status first and leaves the running set after.
-  if (is_normal(xid) && xid != cached_xid_ && running_.is_running(xid)) return State::kRunning;
+  if (is_normal(xid) && outcomes_.find(xid) == nullptr && running_.is_running(xid)) return State::kRunning;
   bool ignored;
   return outcome(xid, ignored);
 }
 
 TransactionManager::State TransactionManager::outcome(Xid xid, bool& durable) {
-  if (xid == cached_xid_ && is_valid(xid)) {
-    durable = true;
-    return cached_state_;
-  }
-  Lsn commit_lsn;
-  const clog::XidStatus status = clog_.status.status(xid, commit_lsn);
-  if (status != clog::XidStatus::kCommitted) {
-    durable = true;
+  durable = true;
+  OutcomeCache::Entry* known = outcomes_.find(xid);
+  if (known == nullptr) {
+    Lsn commit_lsn;
+    const clog::XidStatus status = clog_.status.status(xid, commit_lsn);
     // kInProgress is not remembered: a caller that was wrong about "not running" must be able to look again.
-    if (status == clog::XidStatus::kAborted) {
-      cached_xid_ = xid;
-      cached_state_ = State::kAborted;
-    }
-    return State::kAborted;
+    if (status != clog::XidStatus::kCommitted && status != clog::XidStatus::kAborted) return State::kAborted;
+    outcomes_.remember({xid, commit_lsn, status == clog::XidStatus::kCommitted});
+    known = outcomes_.find(xid);
+    if (known == nullptr) return State::kAborted;  // the invalid xid
   }
-  durable = !is_valid(commit_lsn) || log_.is_durable(commit_lsn);
-  if (durable) {
-    cached_xid_ = xid;
-    cached_state_ = State::kCommitted;
+  if (!known->committed) return State::kAborted;
+  if (is_valid(known->commit_lsn)) {
+    durable = log_.is_durable(known->commit_lsn);
+    if (durable) known->commit_lsn = kInvalidLsn;
   }
   return State::kCommitted;
 }

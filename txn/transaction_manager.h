@@ -12,6 +12,7 @@
 #include "shm/segment.h"
 #include "shm/session_slot.h"
 #include "txn/commit_sequence.h"
+#include "txn/outcome_cache.h"
 #include "txn/running_set.h"
 
 namespace pinwheel::wal {
@@ -32,6 +33,8 @@ struct TransactionManagerOptions {
   SnapshotMethod snapshot_method = SnapshotMethod::kCached;
   /// Used with the method csn only.
   CommitSequenceOptions commit_sequence;
+  /// Outcomes that each process remembers.
+  std::size_t outcome_cache_size = 1024;
 };
 
 /// What transactions of one process need: logs, statuses, ids, the running set. One per process.
@@ -84,9 +87,7 @@ class TransactionManager {
   std::unique_ptr<CommitSequence> sequence_;  // null unless snapshot_method = csn
   RunningSet running_;
   FileDropper* dropper_ = nullptr;
-  // The last outcome this process looked up: tuples next to each other are often of one transaction.
-  Xid cached_xid_{};
-  State cached_state_ = State::kAborted;
+  OutcomeCache outcomes_;
 };
 
 }  // namespace pinwheel::txn

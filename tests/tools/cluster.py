@@ -81,6 +81,7 @@ class Pinwheel(Cluster):
         super().__init__(settings, name)
         self.binary = find_pinwheel()
         self.process = None
+        self.launcher = 0  # the server's first process; another than `process` under strace
         subprocess.run([self.binary, "init", "-D", self.data, "-U", "postgres", "-q", *init_options], check=True)
 
     def start(self, timeout=60.0, options=()):
@@ -95,7 +96,8 @@ class Pinwheel(Cluster):
                 raise RuntimeError(f"server ended while starting:\n{self.log_tail()}")
             try:
                 lines = (self.data / "postmaster.pid").read_text().splitlines()
-                if int(lines[0]) == self.process.pid and lines[7].startswith("ready"):
+                if (self.wrapper or int(lines[0]) == self.process.pid) and lines[7].startswith("ready"):
+                    self.launcher = int(lines[0])
                     return self
             except (OSError, IndexError, ValueError):
                 pass
@@ -105,7 +107,7 @@ class Pinwheel(Cluster):
     def stop(self, mode="fast", timeout=60.0):
         if self.process is None or self.process.poll() is not None:
             return
-        self.process.send_signal({"smart": signal.SIGTERM, "fast": signal.SIGINT, "immediate": signal.SIGQUIT}[mode])
+        os.kill(self.launcher, {"smart": signal.SIGTERM, "fast": signal.SIGINT, "immediate": signal.SIGQUIT}[mode])
         try:
             self.process.wait(timeout)
         except subprocess.TimeoutExpired:
