@@ -130,9 +130,8 @@ def _thinner(part):
 
 def fit(planned, budget_s):
     """The plan made to fit the budget, and in words what was cut. In this order, each only as far as needed: cells to a third
-    of their length, two repetitions, cells as short as the part
-    allows, every other client count and swept value, one repetition, thinner again.
-    A plan that still does not fit raises LabError with the time it needs."""
+    of their length, two repetitions, cells as short as the part allows, every other client count and swept value, one
+    repetition, thinner again. A plan that still does not fit raises LabError with the time it needs."""
     original = planned
 
     def fits():
