@@ -184,6 +184,14 @@ class Statistics(unittest.TestCase):
         again = self.watcher.query(f"SELECT heap_blks_read, heap_blks_hit {of}")[0]
         self.assertEqual(again[0], after[0])
         self.assertEqual(int(again[1]) - int(after[1]), pages)
+        of_index = "SELECT idx_blks_read, idx_blks_hit FROM pg_statio_user_indexes WHERE indexrelname = 'paged_pkey'"
+        before = self.watcher.query(of_index)[0]
+        worker.query("SELECT v FROM paged WHERE k = 500")
+        worker.query("SELECT v FROM paged WHERE k = 501")
+        worker.query("SELECT pg_stat_force_next_flush()")
+        after = self.watcher.query(of_index)[0]
+        self.assertGreater(int(after[0]), int(before[0]))
+        self.assertGreater(int(after[1]), int(before[1]))
         one = self.value("SELECT bufferid FROM pg_buffercache WHERE relfilenode = pg_relation_filenode('paged') LIMIT 1")
         self.assertEqual(self.value(f"SELECT pg_buffercache_evict({one})"), "t")
         self.assertEqual(self.number(frames), pages - 1)
