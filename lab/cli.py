@@ -144,6 +144,10 @@ def run(options):
         needs[name] = plan.total_seconds(_plan(name, options)[1])
     status = 0
     for name in names:
+        if not needs[name]:
+            _describe(_plan(name, options)[1], ())
+            print(f"{name}: left out: everything is skipped", file=sys.stderr)
+            continue
         share = options.budget * 60 * needs[name] / sum(needs.values()) if options.budget else None
         outcome = _run_one(name, options, share)
         if outcome == 130:

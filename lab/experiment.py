@@ -91,6 +91,7 @@ class Part:
     comparisons: tuple = ()
     published: tuple = ()     # tables of the original: dicts with title, columns, rows; plot = true draws them
     events: tuple = ()        # dicts with at (part of the run, 0..1) and sql
+    shortest: float = 2       # a budget does not cut the cells below this
     axis: str = "clients"     # what the chart's x axis is: clients, sweep or time
     note: str = ""
 

@@ -133,7 +133,8 @@ def verdict(figures, comparison):
     counts = sorted({pair[0] for pair in contended})
     where = f"{counts[0]} to {clients_text(counts[-1])}" if len(counts) > 1 else clients_text(counts[0])
     if figures.quick:
-        return Verdict("undecided", None, f"Not judged, a smoke run: {subject} is {ratio:.3f} at {where} (measured here).{published}", tuple(points))
+        sentence = f"Not judged, a smoke run: {subject} is {ratio:.3f} at {where} (measured here).{published}"
+        return Verdict("undecided", None, sentence, tuple(points))
     if all(len(side) == 1 and len(side[0]) == 1 for pair in contended for side in pair[1:]):
         sentence = (f"Undecided (expected {EXPECTED[comparison['expect']]}): {subject} is {ratio:.3f} at {where} (measured here once: "
                     f"no interval).{published}")

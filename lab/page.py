@@ -45,7 +45,8 @@ def table(head, rows, text_columns=1):
         return "<tr>" + "".join(f'<{mark}{" class=l" if index < text_columns else ""}>{escape(cell)}</{mark}>'
                                 for index, cell in enumerate(cells)) + "</tr>"
 
-    return f'<div class="scroll"><table><thead>{line(head, "th")}</thead><tbody>{"".join(line(cells, "td") for cells in rows)}</tbody></table></div>'
+    body = "".join(line(cells, "td") for cells in rows)
+    return f'<div class="scroll"><table><thead>{line(head, "th")}</thead><tbody>{body}</tbody></table></div>'
 
 
 def _where(figures, sweep):
@@ -137,7 +138,8 @@ def _compared_counters(figures):
         sweep = sweep or figures.sweeps[0]
         rows = [(figures.labels[variant], [("", summary[0])]) for variant in figures.variants
                 if metric.startswith("counter:") and (summary := figures.summary(metric, variant, sweep, clients))]
-        drawn.append(chart_figure("measured", f"{figure.metric_name(metric)}, {figure.clients_text(clients)}{_where(figures, sweep)}", chart.bars(rows, "")))
+        caption = f"{figure.metric_name(metric)}, {figure.clients_text(clients)}{_where(figures, sweep)}"
+        drawn.append(chart_figure("measured", caption, chart.bars(rows, "")))
     return drawn
 
 
@@ -147,7 +149,8 @@ def _counters(figures):
             for name, row in figure.counter_table(figures, sweep, clients)]
     if not rows:
         return ""
-    return (f"<details open><summary>Counters per 1000 transactions, {figure.clients_text(clients)}{escape(_where(figures, sweep))} {tag('measured')}</summary>"
+    where = escape(figure.clients_text(clients) + _where(figures, sweep))
+    return (f"<details open><summary>Counters per 1000 transactions, {where} {tag('measured')}</summary>"
             + table(["counter", *(figures.labels[variant] for variant in figures.variants)], rows) + "</details>")
 
 
@@ -189,15 +192,20 @@ def part_section(figures):
         text.append(f"<h3>The mail's: {escape(one['title'])} {tag('published')}</h3>" + table(*markdown.published(one)))
     head, rows = markdown.latency(figures)
     if rows:
-        text.append(f"<h3>Response times at {figure.clients_text(figures.clients[-1])}{escape(_where(figures, figures.sweeps[0]))} {tag('measured')}</h3>"
-                    + table(head, rows))
+        where = escape(figure.clients_text(figures.clients[-1]) + _where(figures, figures.sweeps[0]))
+        text.append(f"<h3>Response times at {where} {tag('measured')}</h3>" + table(head, rows))
     text.append(_by_type(figures))
     text.append('<div class="grid">' + "".join(_over_time(figures) + _compared_counters(figures) + _costs(figures)) + "</div>")
     return "".join(text) + _counters(figures) + _settings(figures)
 
 
 def _failures(results):
-    return "".join(f"<h3>{escape(cell['key'])}</h3><pre>{escape(cell['error'])}\n\n{escape('' if cell['log_tail'] in cell['error'] else cell['log_tail'])}</pre>" for cell in results.failed())
+    """Error and log of each failed cell; a failed start has its log in its error already."""
+    def one(cell):
+        log = "" if cell["log_tail"] in cell["error"] else cell["log_tail"]
+        return f"<h3>{escape(cell['key'])}</h3><pre>{escape(cell['error'])}\n\n{escape(log)}</pre>"
+
+    return "".join(map(one, results.failed()))
 
 
 def document(results, prediction_section=""):

@@ -11,7 +11,6 @@ TPCC_CHECK_S = 3.0     # its consistency conditions
 LOAD_S_PER_SCALE = 0.3
 NEXT_WARMUP = 0.25     # warm-up of a block's later cells, as part of the first one's
 QUICK = {"seconds": 1, "repetitions": 1, "warmup": 1}
-SHORTEST_S = 2
 
 
 @dataclasses.dataclass(frozen=True)
@@ -131,8 +130,8 @@ def _thinner(part):
 
 def fit(planned, budget_s):
     """The plan made to fit the budget, and in words what was cut. In this order, each only as far as needed: cells to a third
-    of their length, two repetitions, cells of 2 s, every other client count and swept value, one repetition, thinner again.
-    A plan that still does not fit raises LabError with the time it needs."""
+    of their length, two repetitions, cells as short as the part allows, every other client count and swept value, one
+    repetition, thinner again. A plan that still does not fit raises LabError with the time it needs."""
     original = planned
 
     def fits():
@@ -148,7 +147,7 @@ def fit(planned, budget_s):
             if fits():
                 return
             for index, one in enumerate(whole):
-                seconds = max(SHORTEST_S, part_of_length * one.part.seconds, one.part.seconds * percent / 100)
+                seconds = max(one.part.shortest, part_of_length * one.part.seconds, one.part.seconds * percent / 100)
                 warmup = max(1, one.part.warmup * seconds / one.part.seconds)
                 part = dataclasses.replace(one.part, seconds=min(one.part.seconds, round(seconds)), warmup=min(one.part.warmup, round(warmup)))
                 planned[index] = dataclasses.replace(one, part=part)

@@ -120,7 +120,8 @@ def predict(results):
         name = results.run["definition"]["experiment"]["name"]
         raise LabError(f"{name} has no measured part \"{MODEL_PART}\", from which the model starts: scripts/lab run {name}")
     figures = found[0]
-    mail = next((one for part in results.run["definition"]["parts"] for one in part["published"] if one.get("plot") and one.get("threads")), None)
+    tables = [one for part in results.run["definition"]["parts"] for one in part["published"]]
+    mail = next((one for one in tables if one.get("plot") and one.get("threads")), None)
     variants = {}
     for variant in figures.variants:
         inputs = inputs_of(figures, variant)
@@ -171,8 +172,8 @@ def _input_table(forecast):
         inputs = entry["inputs"]
         rows.append([entry["label"], "processor", "1.00", f"{inputs['processor_s'] * 1e9:,.0f}", "", "measured"])
         rows.append([entry["label"], "delay", "1.00", f"{inputs['delay_s'] * 1e9:,.0f}", "", "measured"])
-        rows += [[entry["label"], lock["tranche"], f"{lock['visits']:.2f}", f"{lock['hold_s'] * 1e9:,.0f}", lock["partitions"], lock["hold_from"]]
-                 for lock in inputs["locks"]]
+        rows += [[entry["label"], lock["tranche"], f"{lock['visits']:.2f}", f"{lock['hold_s'] * 1e9:,.0f}", lock["partitions"],
+                  lock["hold_from"]] for lock in inputs["locks"]]
     return head, rows
 
 

@@ -148,6 +148,7 @@ class Runner:
             raise pgbench.RunError(f"{failed_events[0]['sql']}: {failed_events[0]['error']}")
         self.results.save_cell(cell.key, {
             **dataclasses.asdict(cell), "key": cell.key, "status": "measured", "unit": UNITS[workload.kind], "started": started,
-            **dataclasses.asdict(outcome), "server": server, "counters": moved, "warmup": warmup, "events": happened, "others_busy": round(others, 4),
+            **dataclasses.asdict(outcome), "server": server, "counters": moved, "warmup": warmup, "events": happened,
+            "others_busy": round(others, 4),
             "settings": measure.settings(cluster)})
         self.progress.finished(share, f"{cell.key}: {outcome.rate:,.0f} {UNITS[workload.kind]}")

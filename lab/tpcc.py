@@ -93,7 +93,7 @@ def outcome_of(report, seconds, client):
     types, series = report["types"], report["series"]
     new_order = types["new_order"]
     latency = {name: new_order.get(f"{name}_ms") for name in ("p50", "p95", "p99", "p99.9")}
-    by_second = [{"second": round(point["at_s"] - point["length_s"]), "p95": point["types"]["new_order"]["p95_ms"], "max": point["types"]["new_order"]["max_ms"]}
-                 for point in series]
+    by_second = [{"second": round(point["at_s"] - point["length_s"]), "p95": point["types"]["new_order"]["p95_ms"],
+                  "max": point["types"]["new_order"]["max_ms"]} for point in series]
     return Outcome(report["notpm"], sum(one["committed"] for one in types.values()), report.get("measured_s", seconds),
                    [point["notpm"] for point in series], latency, by_second, client, {"types": types})

@@ -23,6 +23,7 @@
 #include "server/launcher.h"
 #include "server/lock_file.h"
 #include "server/profile.h"
+#include "wal/control_file.h"
 
 namespace pinwheel::server {
 namespace {
@@ -105,9 +106,17 @@ void raise_descriptor_limit() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/// What the cluster was made with, for SHOW.
+void load_cluster_facts(ServerSettings& settings, const std::string& directory) {
+  const wal::ControlData control = wal::read_control_file(directory);
+  settings.set_internal(param::kDataChecksums, control.data_checksums != 0 ? "on" : "off");
+  settings.set_internal(param::kWalSegmentSize, std::to_string(control.segment_bytes));
+}
+
 int serve(const StartOptions& options, const std::string& directory) {
   ServerSettings settings;
   load_settings(settings, options, directory);
+  load_cluster_facts(settings, directory);
   raise_descriptor_limit();
   set_log_level(settings.get_enum<LogLevel>(param::kLogMinMessages));
   if (::chdir(directory.c_str()) != 0) throw_file_error("change to", directory, errno);

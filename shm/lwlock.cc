@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "shm/futex.h"
 #include "shm/interrupts.h"
+#include "shm/latch_wait.h"
 #include "shm/process.h"
 #include "shm/spin_lock.h"
 
@@ -43,6 +44,8 @@ class PublishedWait {
   std::uint32_t before_;
 };
 
+}  // namespace
+
 void record_wait(LwLockStats& stats, std::int64_t waited_ns) noexcept {
   const std::uint64_t ns = static_cast<std::uint64_t>(std::max<std::int64_t>(waited_ns, 0));
   stats.waited.add(1);
@@ -50,8 +53,6 @@ void record_wait(LwLockStats& stats, std::int64_t waited_ns) noexcept {
   const std::size_t bits = static_cast<std::size_t>(std::bit_width(ns));
   stats.histogram[std::clamp<std::size_t>(bits, 9, 9 + kWaitBuckets - 1) - 9].add(1);
 }
-
-}  // namespace
 
 /// One attempt without waiting, whatever else happens to the word meanwhile. A process that has slept keeps
 /// kWaiters set, because others may still sleep.

@@ -44,6 +44,7 @@ void RunningSet::advance_oldest() noexcept {
       oldest = xid;
       at = i;
     }
+    failpoint::hit("csn_oldest_found");
     sequence_->raise_oldest(Xid{oldest});
     std::atomic_thread_fence(std::memory_order_seq_cst);
     const bool still_true = oldest == next.value ? clog_.xids.next_xid() == next

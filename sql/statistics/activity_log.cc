@@ -48,7 +48,11 @@ TransactionActivity::Counted& TransactionActivity::find(TableKey key) {
 void TransactionActivity::set_session(Oid database, const shm::SessionSlot& slot) noexcept {
   database_ = database;
   slot_ = &slot;
-  for (std::size_t i = 0; i < shm::kSessionCounters; ++i) seen_[i] = slot.counts[i].read();
+  seen_sum_ = 0;
+  for (std::size_t i = 0; i < shm::kSessionCounters; ++i) {
+    seen_[i] = slot.counts[i].read();
+    seen_sum_ += seen_[i];
+  }
 }
 
 TableActivity& TransactionActivity::table(TableKey key) { return find(key).activity; }
@@ -62,6 +66,19 @@ TableActivity& TransactionActivity::index(TableKey key) {
 void TransactionActivity::truncated(TableKey key) {
   // What this transaction put in before goes with the rest; the counts of its acts stay.
   find(key).truncated = true;
+}
+
+/// What low layers have counted for the session since the last time; rarely anything.
+void TransactionActivity::take_session_counts(DatabaseActivity& counts, std::uint64_t sum) noexcept {
+  using D = DatabaseCounter;
+  constexpr D kTargets[] = {D::kTempFiles, D::kTempBytes, D::kDeadlocks, D::kReadNs, D::kWriteNs};
+  static_assert(std::size(kTargets) == shm::kSessionCounters, "in the order of SessionCounter");
+  for (std::size_t i = 0; i < shm::kSessionCounters; ++i) {
+    const std::uint64_t now = slot_->counts[i].read();
+    counts[kTargets[i]] += static_cast<std::int64_t>(now - seen_[i]);
+    seen_[i] = now;
+  }
+  seen_sum_ = sum;
 }
 
 void TransactionActivity::end_for_database(bool committed) noexcept {
@@ -80,17 +97,9 @@ void TransactionActivity::end_for_database(bool committed) noexcept {
     counts[D::kUpdated] += activity.updated;
     counts[D::kDeleted] += activity.deleted;
   }
-  constexpr std::pair<shm::SessionCounter, D> kTaken[] = {{shm::SessionCounter::kTempFiles, D::kTempFiles},
-                                                          {shm::SessionCounter::kTempBytes, D::kTempBytes},
-                                                          {shm::SessionCounter::kDeadlocks, D::kDeadlocks},
-                                                          {shm::SessionCounter::kReadNs, D::kReadNs},
-                                                          {shm::SessionCounter::kWriteNs, D::kWriteNs}};
-  for (const auto& [from, to] : kTaken) {
-    const auto at = static_cast<std::size_t>(from);
-    const std::uint64_t now = slot_->counts[at].read();
-    counts[to] += static_cast<std::int64_t>(now - seen_[at]);
-    seen_[at] = now;
-  }
+  std::uint64_t all = 0;
+  for (const shm::OwnedCounter& count : slot_->counts) all += count.read();
+  if (all != seen_sum_) take_session_counts(counts, all);
 }
 
 void TransactionActivity::end(bool committed) noexcept {

@@ -96,6 +96,7 @@ class TransactionActivity final : public txn::TransactionHooks {
   };
   void end(bool committed) noexcept;
   void end_for_database(bool committed) noexcept;
+  void take_session_counts(DatabaseActivity& counts, std::uint64_t sum) noexcept;
   Counted& find(TableKey key);
 
   ActivityLog& log_;
@@ -105,6 +106,7 @@ class TransactionActivity final : public txn::TransactionHooks {
   const shm::SessionSlot* slot_ = nullptr;
   /// What was taken over of the slot's counts.
   std::uint64_t seen_[shm::kSessionCounters] = {};
+  std::uint64_t seen_sum_ = 0;
 };
 
 }  // namespace pinwheel::sql

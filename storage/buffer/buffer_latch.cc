@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "shm/futex.h"
 #include "shm/interrupts.h"
+#include "shm/latch_wait.h"
 #include "shm/lwlock.h"
 #include "shm/spin_lock.h"
 #include "storage/buffer/buffer_pool_internal.h"
@@ -43,8 +44,7 @@ void wait_for_latch(BufferDescriptor& d, std::uint64_t conflict, bool& spun) noe
                   std::memory_order_relaxed);
   shm::futex_wait(d.latch_wakes, wakes);
   published.store(0, std::memory_order_relaxed);
-  latch_stats().waited.add(1);
-  latch_stats().wait_ns.add(static_cast<std::uint64_t>(monotonic_ns() - start));
+  shm::record_wait(latch_stats(), monotonic_ns() - start);
 }
 
 /// After a release that left nobody on the latch while somebody waited.

@@ -105,6 +105,7 @@ ReadGuard BufferPool::read_page(const PageTag& tag, BufferRing* ring, ReadMode m
       shm::note_acquire(shm::LockLevel::kBufferContent, &d);
       if (d.tag.equals(AtomicPageTag::file_word(tag), AtomicPageTag::page_word(tag))) [[likely]] {
         count_hit(tag, ring);
+        shm::process_stats->lwlocks[shm::index_of(shm::Tranche::kBufferContent)].acquired.add(1);
         return ReadGuard{this, hint, frame(hint)};
       }
       unlatch_shared(hint, kPinOne);

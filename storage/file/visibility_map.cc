@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint32_t kBitsPerPage = (kPageSize - kPageHeaderSize) * 8;
 
-void init_if_new(Page page) noexcept {
+void init_map_if_new(Page page) noexcept {
   if (!page.is_new()) return;
   page.init(PageKind::kVisibility);
   page.header().upper = kPageHeaderSize;  // no hole: the bytes after the header are all used
@@ -55,7 +55,7 @@ void VisibilityMap::clear(const Pin& pin, PageNumber heap_page) noexcept {
 }
 
 void VisibilityMap::set(const WriteGuard& map, PageNumber heap_page) noexcept {
-  init_if_new(map.page());
+  init_map_if_new(map.page());
   const std::uint32_t bit = heap_page.value % kBitsPerPage;
   map.page().data()[kPageHeaderSize + bit / 8] |= static_cast<std::byte>(1u << (bit % 8));
 }

@@ -133,7 +133,7 @@ class Statistics(unittest.TestCase):
         a.query("ROLLBACK")
         b.query("ROLLBACK")
         self.wait_for_number(f"SELECT deadlocks {of}", 1)
-        self.assertGreater(self.number(f"SELECT temp_files {of}"), 0)
+        self.wait_for("the temporary file", lambda: self.number(f"SELECT temp_files {of}") > 0)
         self.assertGreater(self.number(f"SELECT temp_bytes {of}"), 100000)
 
     def test_tables_and_indexes_count_scans_and_rows(self):
@@ -184,6 +184,14 @@ class Statistics(unittest.TestCase):
         again = self.watcher.query(f"SELECT heap_blks_read, heap_blks_hit {of}")[0]
         self.assertEqual(again[0], after[0])
         self.assertEqual(int(again[1]) - int(after[1]), pages)
+        of_index = "SELECT idx_blks_read, idx_blks_hit FROM pg_statio_user_indexes WHERE indexrelname = 'paged_pkey'"
+        before = self.watcher.query(of_index)[0]
+        worker.query("SELECT v FROM paged WHERE k = 500")
+        worker.query("SELECT v FROM paged WHERE k = 501")
+        worker.query("SELECT pg_stat_force_next_flush()")
+        after = self.watcher.query(of_index)[0]
+        self.assertGreater(int(after[0]), int(before[0]))
+        self.assertGreater(int(after[1]), int(before[1]))
         one = self.value("SELECT bufferid FROM pg_buffercache WHERE relfilenode = pg_relation_filenode('paged') LIMIT 1")
         self.assertEqual(self.value(f"SELECT pg_buffercache_evict({one})"), "t")
         self.assertEqual(self.number(frames), pages - 1)
@@ -382,6 +390,23 @@ class Statistics(unittest.TestCase):
         self.assertGreaterEqual(int(row[3]), int(row[2]) - int(after[2]))
         self.value("SELECT pg_stat_reset_shared('bgwriter')")
         self.assertEqual(self.number("SELECT checkpoints_req FROM pg_stat_bgwriter"), 0)
+
+    def test_waits_for_latches_fall_into_the_histogram(self):
+        """Sessions of several processes that change one page; how often they meet is theirs, but each sleep has its place."""
+        self.watcher.query("CREATE TABLE hot (k int)")
+        workers = [self.connect() for _ in range(4)]
+        for _ in range(5):
+            for worker in workers:
+                worker.send(b"Q", b"INSERT INTO hot SELECT generate_series(1, 500)\0")
+            for worker in workers:
+                worker.read_until_ready()
+        rows = self.watcher.query("SELECT tranche, acquired, waited, wait_time, (SELECT sum(n) FROM unnest(histogram) n), "
+                                  "cardinality(histogram) FROM pg_stat_lwlocks")
+        content = next(row for row in rows if row[0] == "BufferContent")
+        self.assertGreaterEqual(int(content[1]), 10000)
+        for tranche, _, waited, wait_time, slept, buckets in rows:
+            self.assertEqual((waited, buckets), (slept, "23"), tranche)
+            self.assertEqual(int(waited) > 0, float(wait_time) > 0, tranche)
 
     def test_transaction_status_pages_are_counted(self):
         worker = self.connect()

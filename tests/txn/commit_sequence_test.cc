@@ -144,8 +144,10 @@ TEST_CASE("nothing is saved while no snapshot is older than the ring, and files 
   Member& here = *cluster.here;
   Transaction mine{here.transactions, here.locks, here.session, here.parker};
   Transaction theirs{other->transactions, other->locks, other->session, other->parker};
-  (void)run_many(theirs, 5 * kRing);
+  const Xid forgotten = run_many(theirs, 5 * kRing).front();
   CHECK(counted(cluster, shm::Counter::kCsnPagesSaved) == 0);
+  // A snapshot whose xmin lags behind the horizon may still ask.
+  CHECK(here.transactions.running().sequence()->is_complete(forgotten, Csn{forgotten.value}));
   mine.begin({.isolation = Isolation::kRepeatableRead});
   SnapshotHandle old = mine.take_snapshot();
   // More pages than pg_csn has buffers, so that some must be on disk.
@@ -354,6 +356,43 @@ TEST_CASE("the sum that each snapshot sees is constant while many processes tran
     });
   }
   CHECK(cluster.join() == 0);
+}
+
+TEST_CASE("who ends while another makes it the oldest is not left behind as the oldest", "[txn][csn]") {
+  struct Shared {
+    std::atomic<std::uint64_t> first{0};
+  };
+  Cluster cluster{csn_options()};
+  Shared* shared = ::new (cluster.scratch<void>()) Shared;
+  const std::string gate = cluster.path() + "/gate";
+  const std::string go = cluster.path() + "/go";
+  write_file_durably(gate, "");
+  write_file_durably(go, "");
+  Member& here = *cluster.here;
+  Transaction second{here.transactions, here.locks, here.session, here.parker};
+  cluster.start([=](Member& member) {
+    Transaction transaction{member.transactions, member.locks, member.session, member.parker};
+    transaction.begin({});
+    shared->first = transaction.assign_xid().value;
+    while (file_exists(go)) ::usleep(50);
+    failpoint::arm("csn_oldest_found=pause(" + gate + ")");
+    transaction.commit(kAsynchronous);
+    return true;
+  });
+  while (shared->first == 0) ::usleep(50);
+  second.begin({});
+  const Xid later = second.assign_xid();
+  remove_file(go);
+  // Until the first has left; it then looks who is the oldest, and stops before it says so.
+  RunningSet& running = here.transactions.running();
+  while (running.oldest_running() != later) ::usleep(50);
+  ::usleep(2000);
+  CHECK(running.sequence()->oldest() == Xid{shared->first});
+  second.commit(kAsynchronous);
+  CHECK(running.sequence()->oldest() == Xid{shared->first});
+  remove_file(gate);
+  CHECK(cluster.join() == 0);
+  CHECK(running.sequence()->oldest() == here.clog.xids.next_xid());
 }
 
 TEST_CASE("the oldest running transaction is never left behind", "[txn][csn][concurrency]") {

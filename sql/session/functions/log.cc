@@ -1,9 +1,7 @@
-#include <cstdio>
-
+#include "wal/log.h"
 #include "base/sqlstate.h"
 #include "sql/session/functions/function_tables.h"
 #include "txn/transaction_manager.h"
-#include "wal/log.h"
 
 /// The write-ahead log, and what stock asks of servers in recovery.
 namespace pinwheel::sql::session_functions {
@@ -22,15 +20,11 @@ Datum switch_segment(SessionState& session, Call&) {
 }
 
 Datum segment_name(SessionState& session, Call& call) {
-  const auto segment_bytes = static_cast<std::uint64_t>(session.settings.get_int(param::kWalSegmentSize));
+  const std::uint32_t segment_bytes = log_of(session).files().segment_bytes();
   const auto position = static_cast<std::uint64_t>(call.args[0].as_int64());
   // A position on a boundary belongs to the segment before it, as in stock.
-  const std::uint64_t segment = position == 0 ? 0 : (position - 1) / segment_bytes;
-  const std::uint64_t per_log = (std::uint64_t{1} << 32) / segment_bytes;
-  char name[32];
-  std::snprintf(name, sizeof name, "%08X%08X%08X", 1U, static_cast<unsigned>(segment / per_log),
-                static_cast<unsigned>(segment % per_log));
-  return call.make_text_result(name);
+  const wal::SegmentNumber segment = position == 0 ? 0 : (position - 1) / segment_bytes;
+  return call.make_text_result(wal::segment_file_name(segment, segment_bytes));
 }
 
 /// Sessions exist only once recovery is over.

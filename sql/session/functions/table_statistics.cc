@@ -63,14 +63,7 @@ storage::PageRequests page_requests_of(SessionState& session, Oid oid) {
   ActivityLog* log = session.services.catalog.activity;
   if (log == nullptr || log->relation_io() == nullptr || !is_valid(oid)) return {};
   const RelationRef relation = session.catalog.relation(oid);
-  if (!relation) return {};
-  if (relation->kind == 'i') {
-    // The entry of an index is its table's.
-    for (const IndexInfo& index : relation->self_index) {
-      if (index.oid == oid) return log->relation_io()->of_file(index.file);
-    }
-  }
-  return log->relation_io()->of_file(relation->file);
+  return relation ? log->relation_io()->of_file(relation->file) : storage::PageRequests{};
 }
 Datum blocks_fetched(SessionState& session, Call& call) {
   const storage::PageRequests pages = page_requests_of(session, call.oid(0));
