@@ -101,7 +101,7 @@ class SwitchEffects(unittest.TestCase):
             self.start(wal_buffers=pages)
             self.assertEqual(self.value("SELECT setting FROM pg_settings WHERE name = 'wal_buffers'"), pages)
             self.value("CREATE TABLE IF NOT EXISTS t (a text)")
-            self.value("INSERT INTO t SELECT repeat('x', 1000) FROM generate_series(1, 300)")
+            self.value("INSERT INTO t SELECT repeat('x', 1000) FROM generate_series(1, 3000)")
             full[pages] = self.number("SELECT wal_buffers_full FROM pg_stat_wal")
         self.assertGreater(full["4"], 5)
         self.assertEqual(full["1024"], 0)
