@@ -1,5 +1,4 @@
-#include "shm/statistics.h"
-#include "storage/buffer/replacement_policy.h"
+#include "storage/buffer/clock_sweep.h"
 
 namespace pinwheel::storage {
 
@@ -15,25 +14,9 @@ class AtomicClock final : public ReplacementPolicy {
         frames_{context.frames} {}
 
   BufferId claim_victim() override {
-    std::size_t pinned_in_a_row = 0;
-    std::uint64_t swept = 0;
-    while (true) {
-      const auto at =
-          static_cast<std::uint32_t>(shared_.hand.fetch_add(1, std::memory_order_relaxed) % frames_);
-      ++swept;
-      switch (clock_step(descriptors_[at])) {
-        case ClockStep::kClaimed:
-          shm::count(shm::Counter::kFramesSwept, swept);
-          return BufferId{at};
-        case ClockStep::kAged:
-          pinned_in_a_row = 0;
-          break;
-        case ClockStep::kPinned:
-          // Others may free frames behind the hand; a few rounds tell a full pool from bad luck.
-          if (++pinned_in_a_row > 4 * frames_) throw_no_unpinned_buffers();
-          break;
-      }
-    }
+    // Others may free frames behind the hand; a few rounds tell a full pool from bad luck.
+    return sweep_clock(descriptors_, frames_, 4,
+                       [this] { return shared_.hand.fetch_add(1, std::memory_order_relaxed); });
   }
 
   BufferId upcoming(std::size_t ahead) const noexcept override {

@@ -1,7 +1,6 @@
 #include <algorithm>
 
-#include "shm/statistics.h"
-#include "storage/buffer/replacement_policy.h"
+#include "storage/buffer/clock_sweep.h"
 
 namespace pinwheel::storage {
 
@@ -19,28 +18,14 @@ class BatchedClock final : public ReplacementPolicy {
         batch_{std::clamp<std::uint64_t>(context.frames / kBatchesPerTurn, 1, kLargestBatch)} {}
 
   BufferId claim_victim() override {
-    std::size_t pinned_in_a_row = 0;
-    std::uint64_t swept = 0;
-    while (true) {
+    // As in AtomicClock. Frames in the rest of another process's batch come again in the next turn.
+    return sweep_clock(descriptors_, frames_, 4, [this] {
       if (next_ == end_) {
         next_ = shared_.hand.fetch_add(batch_, std::memory_order_relaxed);
         end_ = next_ + batch_;
       }
-      const auto at = static_cast<std::uint32_t>(next_++ % frames_);
-      ++swept;
-      switch (clock_step(descriptors_[at])) {
-        case ClockStep::kClaimed:
-          shm::count(shm::Counter::kFramesSwept, swept);
-          return BufferId{at};
-        case ClockStep::kAged:
-          pinned_in_a_row = 0;
-          break;
-        case ClockStep::kPinned:
-          // As in AtomicClock. Frames in the rest of another process's batch come again in the next turn.
-          if (++pinned_in_a_row > 4 * frames_) throw_no_unpinned_buffers();
-          break;
-      }
-    }
+      return next_++;
+    });
   }
 
   BufferId upcoming(std::size_t ahead) const noexcept override {

@@ -1,6 +1,5 @@
 #include "shm/lwlock.h"
-#include "shm/statistics.h"
-#include "storage/buffer/replacement_policy.h"
+#include "storage/buffer/clock_sweep.h"
 
 namespace pinwheel::storage {
 
@@ -18,20 +17,11 @@ class LockedClock final : public ReplacementPolicy {
 
   BufferId claim_victim() override {
     shm::ExclusiveGuard guard{lock_};
-    std::size_t pinned_in_a_row = 0;
-    std::uint64_t hand = shared_.hand.load(std::memory_order_relaxed);
-    const std::uint64_t first = hand;
-    while (true) {
-      const auto at = static_cast<std::uint32_t>(hand++ % frames_);
-      const ClockStep step = clock_step(descriptors_[at]);
-      if (step == ClockStep::kClaimed) {
-        shared_.hand.store(hand, std::memory_order_relaxed);
-        shm::count(shm::Counter::kFramesSwept, hand - first);
-        return BufferId{at};
-      }
-      pinned_in_a_row = step == ClockStep::kPinned ? pinned_in_a_row + 1 : 0;
-      if (pinned_in_a_row > frames_) throw_no_unpinned_buffers();
-    }
+    return sweep_clock(descriptors_, frames_, 1, [this] {
+      const std::uint64_t at = shared_.hand.load(std::memory_order_relaxed);
+      shared_.hand.store(at + 1, std::memory_order_relaxed);
+      return at;
+    });
   }
 
   BufferId upcoming(std::size_t ahead) const noexcept override {
