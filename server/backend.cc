@@ -104,8 +104,10 @@ BackendProcess::BackendProcess(SharedState& shared, ServerSettings& settings, in
   poller_.add_level(shm::self().slot->event_fd, event_.get());
   statistics_flush_ = std::make_unique<StatisticsFlush>(engine_.activity);
   scheduler_.set_idle_work(statistics_flush_.get());
-  precedence_ = std::make_unique<LockPrecedence>(engine_.transactions.running());
-  scheduler_.set_precedence(precedence_.get());
+  if (settings.get_bool(param::kServeWaitedFor)) {
+    precedence_ = std::make_unique<LockPrecedence>(engine_.transactions.running());
+    scheduler_.set_precedence(precedence_.get());
+  }
   if (channel >= 0) channel_ = std::make_unique<ChannelTarget>(*this, channel);
 }
 

@@ -204,8 +204,9 @@ void Scheduler::run_on_main_stack(const std::function<void()>& call) {
 }
 
 bool Scheduler::goes_first(const Fiber& fiber) const {
-  return fiber.woken_ || (precedence_ != nullptr && fiber.session_index_ != shm::kNoSession &&
-                          precedence_->is_waited_for(fiber.session_index_));
+  if (precedence_ == nullptr) return false;
+  return fiber.woken_ ||
+         (fiber.session_index_ != shm::kNoSession && precedence_->is_waited_for(fiber.session_index_));
 }
 
 bool Scheduler::move_ahead(std::size_t place) {

@@ -85,10 +85,10 @@ class Precedence {
 /// Each turn: take woken sessions, run every fiber that is ready, look at the poller; sleep when nothing is
 /// ready. The sleep follows the announcement protocol of shm/parking.h.
 ///
-/// Within a turn, sessions that others wait for go first, and those that another session has just woken: what
-/// they hold is released the sooner, and queues for hot rows stay short. While there are such, the poller is
-/// looked at every few fibers, not once a turn. Nobody starves: between two looks kFibersBetweenLooks others
-/// run, and a turn ends only when all that were ready at its beginning have run.
+/// With a Precedence, sessions that others wait for go first within a turn, and those that another session
+/// has just woken: what they hold is released the sooner, and queues for hot rows stay short. While there are
+/// such, the poller is looked at every few fibers, not once a turn. Nobody starves: between two looks
+/// kFibersBetweenLooks others run, and a turn ends only when all that were ready at its beginning have run.
 class Scheduler {
  public:
   Scheduler(const shm::SessionTable& sessions, Poller& poller);
@@ -107,7 +107,7 @@ class Scheduler {
     for (auto& fiber : fibers_) visit(*fiber);
   }
 
-  /// `precedence` outlives run().
+  /// Outlives run(); null (the default) = all in the order in which they became ready.
   void set_precedence(const Precedence* precedence) { precedence_ = precedence; }
   /// `work` outlives run().
   void set_idle_work(IdleWork* work) { idle_work_ = work; }
