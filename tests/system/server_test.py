@@ -321,6 +321,24 @@ class CommandLine(unittest.TestCase):
                 self.assertLess(time.monotonic(), deadline)
                 time.sleep(0.05)
 
+    def test_one_row_of_a_small_table_is_found_by_its_unique_index(self):
+        with Pinwheel({"fsync": "off"}, name="smalltable", init_options=("-N",)) as cluster:
+            cluster.start()
+            cluster.psql("CREATE TABLE t (a int PRIMARY KEY, b int, c int, UNIQUE (b, c))")
+            cluster.psql("INSERT INTO t SELECT g, g, g FROM generate_series(1, 10) g")
+            cluster.psql("ANALYZE t")
+
+            def plan(statement, before="RESET ALL"):
+                return cluster.psql(f"{before}; EXPLAIN (COSTS OFF) {statement}").splitlines()
+
+            self.assertEqual(plan("SELECT * FROM t WHERE a = 3"), ["Index Scan using t_pkey on t", "  Index Cond: (a = 3)"])
+            self.assertIn("  ->  Index Scan using t_b_c_key on t", plan("UPDATE t SET a = 11 WHERE b = 1 AND c = 1"))
+            # what may be several rows is left to the costs
+            self.assertEqual(plan("SELECT * FROM t WHERE b = 1")[0], "Seq Scan on t")
+            self.assertEqual(plan("SELECT * FROM t WHERE a IN (1, 2)")[0], "Seq Scan on t")
+            self.assertEqual(plan("SELECT * FROM t WHERE a = 3", "SET enable_indexscan = off; SET enable_bitmapscan = off")[0],
+                             "Seq Scan on t")
+
     def test_tools_read_a_stopped_cluster(self):
         with Pinwheel(name="tools", init_options=("-N",)) as cluster:
             cluster.start()
