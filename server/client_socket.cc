@@ -75,7 +75,8 @@ ClientSocket::Fill ClientSocket::fill(std::size_t want_bytes) {
   }
   want_bytes = std::max(want_bytes, kInputBytes);
   if (input_.size() < want_bytes || input_.size() - begin_ < want_bytes) {
-    std::memmove(input_.data(), input_.data() + begin_, end_ - begin_);
+    std::copy(input_.begin() + static_cast<std::ptrdiff_t>(begin_),
+              input_.begin() + static_cast<std::ptrdiff_t>(end_), input_.begin());
     end_ -= begin_;
     begin_ = 0;
     if (input_.size() < want_bytes) input_.resize(want_bytes);

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "base/error.h"
@@ -50,8 +51,7 @@ void place(const wal::RecordView& record, Page page, TupleId id, const WalTuple&
   set_next(header, id);
   std::byte* at = to + kTupleHeaderBytes;
   for (const std::span<const std::byte> part : {head_bytes, middle, tail}) {
-    std::memcpy(at, part.data(), part.size());
-    at += part.size();
+    at = std::copy(part.begin(), part.end(), at);
   }
 }
 
