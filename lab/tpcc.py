@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 
 from lab.servers import find_pinwheel
-from lab.workload import Outcome, RunError, client_threads, collect_output, stop_client, wait_with_usage
+from lab.workload import Outcome, RunError, client_threads, run_client
 
 LOAD_TIMEOUT_S = 1800
 
@@ -73,15 +73,9 @@ def run(cluster, workload, clients, seconds, _expected_rate=None):
     with tempfile.TemporaryDirectory(prefix="pinwheel-lab-") as folder:
         report = f"{folder}/report.json"
         process = _start(cluster, workload, clients, seconds, report)
-        texts, threads = collect_output(process)
-        try:
-            client = wait_with_usage(process, seconds)
-        finally:
-            stop_client(process)
-            for thread in threads:
-                thread.join()
+        client, output, errors = run_client(process, seconds)
         if process.returncode != 0 or not os.path.exists(report):
-            raise RunError(f"pw-tpcc ended with {process.returncode}: {texts['stderr'][-1500:]}{texts['stdout'][-500:]}")
+            raise RunError(f"pw-tpcc ended with {process.returncode}: {errors[-1500:]}{output[-500:]}")
         return outcome_of(json.loads(pathlib.Path(report).read_text()), seconds, client)
 
 

@@ -10,7 +10,7 @@ import threading
 import time
 
 from lab import stats
-from lab.servers import STOCK_BIN
+from lab.servers import STOCK_BIN, pgbench_rate
 
 BUILTINS = {"select-only": "select-only", "simple-update": "simple-update", "tpcb-like": "tpcb-like"}
 LOGGED_PER_SECOND = 20_000  # latencies kept: enough for p99.9, few enough not to slow the client
@@ -63,14 +63,7 @@ def sums_error(cluster, workload):
         return f"the check failed: {workload.check}"
     if workload.sql or not workload.writes:
         return None
-    accounts, history, tellers, branches = cluster.psql(
-        "SELECT (SELECT coalesce(sum(abalance), 0) FROM pgbench_accounts), (SELECT coalesce(sum(delta), 0) FROM pgbench_history),"
-        " (SELECT sum(tbalance) FROM pgbench_tellers), (SELECT sum(bbalance) FROM pgbench_branches)").split("|")
-    if workload.script == "simple-update":
-        tellers = branches = accounts
-    if len({accounts, history, tellers, branches}) == 1:
-        return None
-    return f"TPC-B sums differ: accounts {accounts}, history {history}, tellers {tellers}, branches {branches}"
+    return cluster.tpcb_sums_error(simple_updates=workload.script == "simple-update")
 
 
 def _script_arguments(workload, folder):
@@ -156,8 +149,9 @@ def wait_with_usage(process, seconds):
             "voluntary_switches": usage.ru_nvcsw, "involuntary_switches": usage.ru_nivcsw}
 
 
-def collect_output(process):
-    """Threads that drain stdout and stderr, so that neither pipe fills up while we wait for the process."""
+def run_client(process, seconds):
+    """Waits for a client process and drains its pipes meanwhile, so that neither fills up: (what it used, stdout, stderr). Ends
+    it when the wait is interrupted."""
     texts = {}
 
     def drain(name):
@@ -166,7 +160,13 @@ def collect_output(process):
     threads = [threading.Thread(target=drain, args=(name,)) for name in ("stdout", "stderr")]
     for thread in threads:
         thread.start()
-    return texts, threads
+    try:
+        client = wait_with_usage(process, seconds)
+    finally:
+        stop_client(process)
+        for thread in threads:
+            thread.join()
+    return client, texts["stdout"], texts["stderr"]
 
 
 def stop_client(process):
@@ -205,23 +205,16 @@ def run(cluster, workload, clients, seconds, expected_rate=None):
         if sampling < 1:
             extra.append(f"--sampling-rate={sampling:.6f}")
         process = _pgbench(cluster, workload, clients, max(1, round(seconds)), folder, extra)
-        texts, threads = collect_output(process)
-        try:
-            client = wait_with_usage(process, seconds)
-        finally:
-            stop_client(process)
-            for thread in threads:
-                thread.join()
-        output, errors = texts["stdout"], texts["stderr"]
-        rate = re.search(r"tps = ([\d.]+) \(without", output)
+        client, output, errors = run_client(process, seconds)
+        rate = pgbench_rate(output)
         count = re.search(r"actually processed: (\d+)", output)
         failed = re.search(r"number of failed transactions: (\d+)", output)
-        if process.returncode != 0 or not rate or int(failed.group(1) if failed else 0):
+        if process.returncode != 0 or rate is None or int(failed.group(1) if failed else 0):
             raise RunError(f"pgbench ended with {process.returncode}: {errors[-1500:]}{output[-500:]}")
         ordered, by_second = _read_log(folder, seconds)
     per_second = [value for value in map(_progress_rate, errors.splitlines()) if value is not None]
     latency = {name: stats.percentile(ordered, part) for name, part in PERCENTILES.items()}
     latency["logged"] = len(ordered)
     transactions = int(count.group(1))
-    return Outcome(float(rate.group(1)), transactions, transactions / float(rate.group(1)), per_second, latency, by_second, client,
+    return Outcome(rate, transactions, transactions / rate, per_second, latency, by_second, client,
                    {"latency_sampling": sampling})

@@ -2,6 +2,7 @@
 import os
 import pathlib
 import pwd
+import re
 import shlex
 import shutil
 import signal
@@ -12,12 +13,29 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 STOCK_BIN = pathlib.Path("/usr/lib/postgresql/15/bin")
+# accounts, history, tellers, branches: one statement, so one snapshot
+TPCB_SUMS = ("SELECT (SELECT coalesce(sum(abalance), 0) FROM pgbench_accounts), (SELECT coalesce(sum(delta), 0) FROM pgbench_history), "
+             "(SELECT sum(tbalance) FROM pgbench_tellers), (SELECT sum(bbalance) FROM pgbench_branches)")
 
 
 def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
+
+
+def sums_error(sums, simple_updates=False):
+    """What is wrong with a row of TPCB_SUMS; None when all agree. Simple updates leave tellers and branches alone."""
+    accounts, history, tellers, branches = map(int, sums)
+    if accounts == history and tellers == branches and (simple_updates or history == branches):
+        return None
+    return f"TPC-B sums differ: accounts {accounts}, history {history}, tellers {tellers}, branches {branches}"
+
+
+def pgbench_rate(text):
+    """Transactions per second that pgbench reports in `text`, without the time to connect; None when it does not."""
+    match = re.search(r"tps = ([\d.]+) \(without", text)
+    return float(match.group(1)) if match else None
 
 
 def find_pinwheel():
@@ -61,6 +79,9 @@ class Cluster:
         if check and done.returncode != 0:
             raise RuntimeError(f"pgbench {' '.join(arguments)}: {done.stderr.strip()[-2000:]}")
         return done
+
+    def tpcb_sums_error(self, simple_updates=False):
+        return sums_error(self.psql(TPCB_SUMS).split("|"), simple_updates)
 
     def log_tail(self, lines=15):
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:]) if self.log.exists() else ""

@@ -1,9 +1,8 @@
 """What scripts/demo runs once everything is built."""
 import argparse
-import re
 import subprocess
 
-from cluster import STOCK_BIN, Pinwheel, Stock
+from cluster import STOCK_BIN, Pinwheel, Stock, pgbench_rate
 
 SCRIPTS = (("tpcb-like", []), ("simple-update", ["-N"]), ("select-only", ["-S"]))
 
@@ -17,8 +16,7 @@ def run(cluster, title, arguments, seconds, clients):
     for line in process.stdout:
         if line.startswith("progress") or "tps =" in line or "failed" in line:
             print("   " + line.rstrip(), flush=True)
-        match = re.search(r"tps = ([\d.]+) \(without", line)
-        rate = float(match.group(1)) if match else rate
+        rate = pgbench_rate(line) or rate
     if process.wait() != 0:
         raise SystemExit(f"demo: pgbench failed\n{cluster.log_tail()}")
     return rate
