@@ -32,7 +32,7 @@ class OutcomeCache {
     Entry& entry = entries_[xid.value & mask_];
     return entry.xid == xid && is_valid(xid) ? &entry : nullptr;
   }
-  void remember(const Entry& entry) noexcept { entries_[entry.xid.value & mask_] = entry; }
+  Entry& remember(const Entry& entry) noexcept { return entries_[entry.xid.value & mask_] = entry; }
 
  private:
   std::vector<Entry> entries_;

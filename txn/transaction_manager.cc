@@ -46,9 +46,7 @@ TransactionManager::State TransactionManager::outcome(Xid xid, bool& durable) {
     const clog::XidStatus status = clog_.status.status(xid, commit_lsn);
     // kInProgress is not remembered: a caller that was wrong about "not running" must be able to look again.
     if (status != clog::XidStatus::kCommitted && status != clog::XidStatus::kAborted) return State::kAborted;
-    outcomes_.remember({xid, commit_lsn, status == clog::XidStatus::kCommitted});
-    known = outcomes_.find(xid);
-    if (known == nullptr) return State::kAborted;  // the invalid xid
+    known = &outcomes_.remember({xid, commit_lsn, status == clog::XidStatus::kCommitted});
   }
   if (!known->committed) return State::kAborted;
   if (is_valid(known->commit_lsn)) {

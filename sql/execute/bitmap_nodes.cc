@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstring>
-#include <optional>
 #include <vector>
 
 #include "sql/execute/index_keys.h"
@@ -28,8 +27,7 @@ class BitmapIndexScanNode final : public BitmapSource {
       : BitmapSource{p, r}, plan_{p}, index_{r.table(p.range).index(*p.info)}, keys_{p, r, compiler()} {}
 
   void collect(Bitmap& bitmap) override {
-    std::optional<MeasuredCall> measured;
-    if (run.counters != nullptr) measured.emplace(*this);
+    const MeasuredCall measured{*this};
     const std::size_t before = bitmap.size();
     if (keys_.begin(frame_)) {
       const auto limit = static_cast<std::size_t>(run.work_mem_bytes) / sizeof(TupleId);
@@ -71,8 +69,7 @@ class BitmapOrNode final : public BitmapSource {
     for (const Plan* input : p.inputs) inputs_.push_back(static_cast<BitmapSource*>(make_node(input, r)));
   }
   void collect(Bitmap& bitmap) override {
-    std::optional<MeasuredCall> measured;
-    if (run.counters != nullptr) measured.emplace(*this);
+    const MeasuredCall measured{*this};
     bool first = true;
     for (BitmapSource* input : inputs_) {
       if (!is_and_ || first) {

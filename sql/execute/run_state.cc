@@ -142,6 +142,7 @@ MeasuredCall::MeasuredCall(Node& node) noexcept : node_{node} {
 
 MeasuredCall::~MeasuredCall() {
   const RunState& run = node_.run;
+  if (run.counters == nullptr) return;
   NodeCounters& counters = run.counters[node_.plan.node_id];
   if (run.instrument == Instrument::kTime) {
     const auto spent = static_cast<double>(monotonic_ns() - start_ns_);

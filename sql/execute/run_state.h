@@ -102,8 +102,8 @@ class Node {
   bool has_started = false;  ///< for instrumentation: since the last rewind
 };
 
-/// Adds the time and the buffers of one call of a node, inputs included, to its counters. Only when
-/// instrumented.
+/// Adds the time and the buffers of one call of a node, inputs included, to its counters; does
+/// nothing when they are not kept.
 class [[nodiscard]] MeasuredCall {
  public:
   explicit MeasuredCall(Node& node) noexcept;
